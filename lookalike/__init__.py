@@ -1,0 +1,54 @@
+"""Show me everything with this person in it: retrieval of face sets from unlabelled collections."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lookalike.collection.gallery import Gallery
+    from lookalike.errors import LookalikeError
+    from lookalike.faceset import FaceSet
+    from lookalike.indexing import index
+    from lookalike.ranking import Answer, Explanation, Ranking, Witness
+    from lookalike.retrieval import Search, explain, find, open_search
+    from lookalike.training import train
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "Explanation",
+    "FaceSet",
+    "Gallery",
+    "LookalikeError",
+    "Ranking",
+    "Search",
+    "Witness",
+    "explain",
+    "find",
+    "index",
+    "open_search",
+    "train",
+]
+
+# Public names are imported when they are first used, so that `lookalike --help` does not wait for SciPy.
+_HOMES = {
+    "Gallery": "collection.gallery",
+    "LookalikeError": "errors",
+    "FaceSet": "faceset",
+    "index": "indexing",
+    "Answer": "ranking",
+    "Explanation": "ranking",
+    "Ranking": "ranking",
+    "Witness": "ranking",
+    "Search": "retrieval",
+    "explain": "retrieval",
+    "find": "retrieval",
+    "open_search": "retrieval",
+    "train": "training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lookalike' has no attribute {name!r}")
+    return getattr(import_module(f"lookalike.{_HOMES[name]}"), name)

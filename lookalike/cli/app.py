@@ -1,0 +1,91 @@
+"""The command line: what commands there are, and how every run ends."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from lookalike import __version__
+from lookalike.cli import asking, keeping
+from lookalike.cli.options import Quiet
+from lookalike.cli.terminal import Progresses, fail
+from lookalike.errors import LookalikeError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Show me everything with this person in it: find face sets in an unlabelled collection.",
+    epilog="Exit codes: 0 done, 2 wrong usage, 3 bad input, 4 not found, 5 conflict, "
+    "6 unreadable gallery, 7 storage failed, 130 interrupted.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def start(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Find face sets in an unlabelled collection."""
+    if version:
+        print(f"lookalike {__version__}")
+        raise typer.Exit
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--out", help="Where to put the collection.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(help="Another seed draws other people.")] = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Draw a collection of people who never existed, and find them: the whole tour in a minute."""
+    from lookalike.cli.demo import run
+
+    run(folder, seed, Progresses(quiet))
+
+
+# In the order in which a newcomer needs them.
+app.command()(demo)
+app.command()(keeping.add)
+app.command()(keeping.index)
+app.command()(keeping.train)
+app.command()(asking.find)
+app.command()(asking.explain)
+app.command()(asking.evaluate)
+app.command()(keeping.status)
+app.command("list")(keeping.list_sets)
+app.command()(keeping.remove)
+app.command()(keeping.export)
+
+
+class Interrupted(BaseException):
+    """The person, or the system, asked us to stop."""
+
+
+def _interrupt(signal_number: int, frame: FrameType | None) -> None:
+    raise Interrupted(signal_number)
+
+
+def main() -> None:
+    """Run the command line; every expected failure ends in one sentence and its exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    logging.basicConfig(level=logging.WARNING, format="lookalike: %(message)s")
+    try:
+        app()
+    except LookalikeError as error:
+        fail(str(error), error.exit_code)
+    except Interrupted as interrupted:
+        fail(
+            "interrupted; what is finished is kept, run the same command to go on", 128 + interrupted.args[0]
+        )
+    except BrokenPipeError:
+        # Whoever read our output has left, as `head` does; nothing more can be written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError:
+        fail("there is not enough memory for this: close other programs, or use a smaller gallery", 7)

@@ -1,0 +1,103 @@
+"""Demo: the whole tour on a collection of people who never existed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from lookalike.cli.reasons import print_evaluation, print_explanation
+from lookalike.cli.terminal import print_table
+from lookalike.collection.gallery import Gallery
+from lookalike.errors import BadInput
+from lookalike.evaluation.labels import read_labels
+from lookalike.evaluation.measures import average_precision
+from lookalike.evaluation.protocol import Evaluation, leave_one_out
+from lookalike.indexing import index
+from lookalike.ingest import add
+from lookalike.progress import Track
+from lookalike.retrieval import Search
+from lookalike.showing import draw_ranking
+from lookalike.training import train
+from lookalike.worlds.collection import draw_collection, write_collection
+
+PEOPLE = 60
+RERANKERS = ("baseline", "arithmetic_mean", "learnt")
+
+
+def run(folder: Path, seed: int, track: Track) -> None:
+    """Draw, add, index, train, find, compare methods, show why.
+
+    Parameters
+    ----------
+    folder : Path
+        Where everything goes; it may hold an earlier demo, which is replaced, but nothing else.
+    seed : int
+        Another seed draws other people.
+    track : callable
+        Shows progress.
+
+    Raises
+    ------
+    BadInput
+        If the folder holds something that no demo made.
+    """
+    _clear(folder)
+    print(f"Drawing {PEOPLE} people who never existed ...")
+    drawn = track(draw_collection(people=PEOPLE, seed=seed), "drawing clips", None)
+    write_collection(folder, drawn)
+    labels = read_labels(folder / "labels.csv")
+    path = folder / "demo.gallery"
+    done = add(path, [folder / "clips"], track=track)
+    print(f"{len(done.added)} clips added to {path}; who is on them is written nowhere in it.")
+    with Gallery(path) as gallery:
+        tables = index(gallery, track=track)
+        fitted = {name: train(tables, name, 0, gallery, track) for name in RERANKERS}
+        result = leave_one_out(tables, fitted, labels, track)
+        print("\nWhich second stage finds people best? (The labels are used here only, to count.)")
+        print_evaluation(result)
+        query = _telling_query(result)
+        search = Search(tables, fitted["learnt"])
+        print(f"\nShow me everything with the person of {query} in it:")
+        matches = {id for id, person in labels.items() if person == labels[query] and id != query}
+        ranking = search.find(query, 10)
+        columns = [("rank", "right"), ("set", "left"), ("score", "right"), ("baseline rank", "right")]
+        print_table(
+            [*columns, ("through", "left"), ("right?", "left")],
+            (
+                (
+                    a.rank,
+                    a.id,
+                    f"{a.score:.3f}",
+                    a.baseline_rank,
+                    a.through or "directly",
+                    "yes" if a.id in matches else "",
+                )
+                for a in ranking
+            ),
+        )
+        shown = next((a for a in ranking if a.id in matches and a.through), ranking[0])
+        print("\nWhy?")
+        print_explanation(search.explain(query, shown.id))
+        draw_ranking(gallery, search, query, folder / "ranking.png", 8, matches)
+    print(f"\nThe same as a picture: {folder / 'ranking.png'}")
+    print(f"Now try: lookalike find {path} {ranking[0].id}")
+
+
+def _telling_query(result: Evaluation) -> str:
+    """Choose the query that shows best what the second stage does: its largest gain in average precision."""
+    learnt, baseline = result.ranks["learnt"], result.ranks["baseline"]
+    gains = [
+        average_precision(new) - average_precision(old) for new, old in zip(learnt, baseline, strict=True)
+    ]
+    return result.queries[max(range(len(gains)), key=gains.__getitem__)]
+
+
+def _clear(folder: Path) -> None:
+    """Remove an earlier demo; refuse a folder with anything else in it."""
+    ours = {"clips", "labels.csv", "demo.gallery", "demo.gallery.derived", "ranking.png"}
+    ours |= {"demo.gallery-wal", "demo.gallery-shm"}
+    if not folder.exists():
+        return
+    if not folder.is_dir() or {entry.name for entry in folder.iterdir()} - ours:
+        raise BadInput(f"{folder} holds something that is not a demo: choose another folder with --out")
+    shutil.rmtree(folder)

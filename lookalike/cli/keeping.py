@@ -1,0 +1,133 @@
+"""Commands that keep a gallery: add, index, train, status, list, remove, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lookalike.cli.options import GalleryPath, Json, OneReranker, Quiet, Seed, Similarity
+from lookalike.cli.terminal import Progresses, print_json, print_table
+
+
+def add(
+    gallery: GalleryPath,
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="SOURCE...", help="Folders of pictures, .npz files.")
+    ],
+    descriptor: Annotated[str | None, typer.Option(help="Descriptor for pictures [default: lbp].")] = None,
+    array: Annotated[str | None, typer.Option(help="Array of an .npz source [default: images].")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Add sets to a gallery; the innermost folder of pictures is a set."""
+    from lookalike.ingest import add as add_sources
+
+    done = add_sources(gallery, sources, descriptor, array, Progresses(quiet))
+    if json:
+        print_json({"added": done.added, "unchanged": done.unchanged})
+    else:
+        print(f"{len(done.added)} sets added, {len(done.unchanged)} were there already")
+
+
+def index(
+    gallery: GalleryPath, similarity: Similarity = "max_max", json: Json = False, quiet: Quiet = False
+) -> None:
+    """Prepare the sets and find the neighbours of each; only what is new is compared."""
+    from lookalike import Gallery, parts
+    from lookalike.indexing import index as make_index
+
+    with Gallery(gallery) as opened:
+        tables = make_index(opened, similarity, Progresses(quiet))
+    if json:
+        print_json({"sets": len(tables), "similarity": parts.spec(tables.similarity)})
+    else:
+        print(f"{len(tables)} sets indexed by {parts.spec(tables.similarity)}")
+
+
+def train(
+    gallery: GalleryPath,
+    reranker: OneReranker = "learnt",
+    similarity: Similarity = "max_max",
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn the second stage from the gallery itself, without a label."""
+    from lookalike import Gallery, open_search, parts
+
+    with Gallery(gallery) as opened:
+        search = open_search(opened, similarity, reranker, seed, Progresses(quiet))
+    if json:
+        print_json({"reranker": parts.spec(search.reranker), "sets": len(search.tables), "seed": seed})
+    else:
+        print(f"{parts.spec(search.reranker)} is ready on {len(search.tables)} sets")
+
+
+def status(gallery: GalleryPath, json: Json = False) -> None:
+    """Say what a gallery holds, and which of its tables are up to date."""
+    from lookalike import Gallery
+    from lookalike.indexing import index_states
+
+    with Gallery(gallery) as opened:
+        facts, tables = opened.facts(), index_states(opened)
+    if json:
+        print_json({**facts, "tables": tables})
+        return
+    for name, value in facts.items():
+        print(f"{name}: {value}")
+    for table in tables:
+        print(f"table: {table['kind']}: {'up to date' if table['fits'] else 'made again when needed'}")
+
+
+def list_sets(gallery: GalleryPath, json: Json = False) -> None:
+    """List the sets of a gallery."""
+    from lookalike import Gallery
+
+    with Gallery(gallery) as opened:
+        sets = list(opened.listing())
+    if json:
+        print_json({"sets": [{"id": one.id, "origin": one.origin, "faces": one.faces} for one in sets]})
+        return
+    columns = [("set", "left"), ("faces", "right"), ("origin", "left")]
+    print_table(columns, ((one.id, one.faces, one.origin) for one in sets))
+
+
+def remove(
+    gallery: GalleryPath,
+    sets: Annotated[list[str], typer.Argument(metavar="SET...", help="Set ids.")],
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Remove sets from a gallery and from everything derived from it."""
+    from lookalike import Gallery
+    from lookalike.removing import remove as remove_sets
+
+    with Gallery(gallery) as opened:
+        removed = remove_sets(opened, sets, Progresses(quiet))
+    if json:
+        print_json({"removed": removed})
+    else:
+        print(f"{len(removed)} sets removed")
+
+
+def export(
+    gallery: GalleryPath,
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The .npz file to write.")],
+    sets: Annotated[
+        list[str] | None, typer.Argument(metavar="[SET...]", help="Set ids [default: all].")
+    ] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Also write the pictures into this folder.")] = None,
+    json: Json = False,
+) -> None:
+    """Write sets into a file that needs no gallery, and that `add` reads."""
+    from lookalike import Gallery
+    from lookalike.exporting import export as export_sets
+
+    with Gallery(gallery) as opened:
+        count = export_sets(opened, path, sets or None, pictures)
+    if json:
+        print_json({"sets": count, "file": str(path)})
+    else:
+        print(f"{count} sets written to {path}")

@@ -1,0 +1,21 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+GalleryPath = Annotated[Path, typer.Argument(metavar="GALLERY", help="The gallery file.")]
+Query = Annotated[
+    str, typer.Argument(metavar="QUERY", help="A set id, a folder of pictures, a picture or an .npz file.")
+]
+QuerySet = Annotated[
+    str | None, typer.Option("--set", metavar="ID", help="Which set of a QUERY that holds several.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
+Similarity = Annotated[str, typer.Option(help="Set similarity, with options as in max_max:samples=10.")]
+OneReranker = Annotated[str, typer.Option(help="Second stage, with options as in learnt:proxies=5.")]
+Seed = Annotated[int, typer.Option(help="Chooses the sets from which the second stage learns.")]

@@ -1,0 +1,65 @@
+"""Reasons in words: an explanation and an evaluation for people to read."""
+
+from __future__ import annotations
+
+from lookalike.cli.terminal import print_table
+from lookalike.evaluation.protocol import Evaluation
+from lookalike.ranking import Explanation
+
+MEASURES = {
+    "mean_anr": "mean ANR",
+    "anr_below_0.3": "ANR < 0.3",
+    "anr_q98": "ANR q98",
+    "map": "mAP",
+    "rank1": "rank-1",
+    "match_in_100": "match in 100",
+}
+
+
+def print_explanation(explanation: Explanation) -> None:
+    """Print the evidence: the baseline first, then what every proxy says, the most convinced first."""
+    answer = explanation.answer
+    print(f"{answer.id} is answer {answer.rank} of {explanation.total} for {explanation.query}.")
+    print(
+        f"Its score is {answer.score:.3f}. By themselves the two are {answer.baseline:.3f} alike (baseline), "
+        f"which is rank {answer.baseline_rank}: face {explanation.query_face} of the query and face "
+        f"{explanation.target_face} of the target."
+    )
+    if not explanation.witnesses:
+        print("No proxy was asked.")
+        return
+    decided = "the baseline" if answer.through is None else f"the proxy {answer.through}"
+    print(f"What decided is {decided}. What each proxy of the target says:\n")
+    headings = ["proxy", "s1", "s2", "s3", "s4", "s5", "regression", "belief", "faces", "rank without"]
+    columns = [(heading, "left" if heading in ("proxy", "faces") else "right") for heading in headings]
+    print_table(
+        columns,
+        (
+            (
+                one.proxy,
+                *(f"{number:.3f}" for number in one.numbers),
+                "-" if one.regression is None else f"{one.regression:.3f}",
+                f"{one.belief:.3f}",
+                f"q{one.query_face}-p{one.proxy_face_to_query} "
+                f"p{one.proxy_face_to_target}-t{one.target_face_to_proxy}",
+                one.rank_without,
+            )
+            for one in explanation.witnesses
+        ),
+    )
+    print(
+        "\ns1 query-proxy, s2 query-target, s3 proxy-target similarity; s4 whether query and target meet the "
+        "proxy in the same face; s5 whether query and proxy meet the target in the same face. Faces: which "
+        "of the query (q) met which of the proxy (p), and which of the proxy met which of the target (t)."
+    )
+
+
+def print_evaluation(result: Evaluation) -> None:
+    """Print the counts and one line of measures for each second stage."""
+    facts = result.to_dict()
+    print(f"{facts['queries']} queries, {facts['sets']} sets, {facts['distractors']} of them distractors")
+    columns = [("reranker", "left"), *((heading, "right") for heading in MEASURES.values())]
+    rerankers: dict[str, dict[str, float]] = facts["rerankers"]  # type: ignore[assignment]
+    print_table(
+        columns, ((name, *(f"{row[key]:.4f}" for key in MEASURES)) for name, row in rerankers.items())
+    )

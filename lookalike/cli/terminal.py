@@ -1,0 +1,82 @@
+"""What a person sees in the terminal: progress, tables, errors in one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+Item = TypeVar("Item")
+
+# Data goes to stdout, everything else to stderr.
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+# Without a terminal, one line at most this often says how far the work is.
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Progresses:
+    """Shows progress on stderr: a bar in a terminal, a line now and then in a log, nothing if quiet."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+
+    def __call__(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        """Yield the items, showing how many have passed and how long the rest will take."""
+        if self.quiet:
+            return iter(items)
+        return self._bar(items, text, total) if err.is_terminal else self._lines(items, text, total)
+
+    def _bar(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=err, transient=True) as progress:
+            yield from progress.track(items, total=total, description=text)
+
+    def _lines(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        start = said = time.monotonic()
+        for done, item in enumerate(items, start=1):
+            yield item
+            now = time.monotonic()
+            if now - said >= SECONDS_BETWEEN_LINES:
+                said = now
+                left = (
+                    f" of {total}, about {(now - start) / done * (total - done):.0f} s left" if total else ""
+                )
+                err.print(f"{text}: {done}{left}")
+
+
+def say(text: str, quiet: bool = False) -> None:
+    """Tell the person something that is not data."""
+    if not quiet:
+        err.print(text, markup=False)
+
+
+def print_json(value: Any) -> None:
+    """Print data for programs: one object."""
+    # Plain print: no colours, no wrapping.
+    print(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def print_table(
+    columns: list[tuple[str, str]], rows: Iterable[Iterable[object]], title: str | None = None
+) -> None:
+    """Print data for people. Columns are (heading, justify)."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for heading, justify in columns:
+        table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*(str(cell).replace("[", "\\[") for cell in row))
+    out.print(table)
+
+
+def fail(sentence: str, code: int) -> None:
+    """Say what went wrong in one line and leave."""
+    print(f"lookalike: {' '.join(sentence.split())}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,103 @@
+"""Folders that are written aside until they are finished, or erased when nobody needs them."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from lookalike.collection import manifest
+from lookalike.collection.connections import sync
+
+try:
+    import fcntl
+except ImportError:  # Windows: litter is then left to `drop` by hand
+    fcntl = None  # type: ignore[assignment]
+
+UNFINISHED: Final = re.compile(r"\.writing-[0-9a-f]{16}")
+
+
+@contextmanager
+def unfinished(parent: Path) -> Iterator[Path]:
+    """A new folder to write in; unless it has been renamed by the end of the block, it is erased.
+
+    Its writer holds a lock on it, which the system drops when the process dies: `sweep` can then tell litter
+    from work. A process id in the name could not, since containers use the same few ids again and again.
+    """
+    path, handle = _claim(parent)
+    try:
+        yield path
+    finally:
+        if handle is not None:
+            os.close(handle)
+        erase(path)
+
+
+def _claim(parent: Path) -> tuple[Path, int | None]:
+    while True:
+        path = parent / f".writing-{secrets.token_hex(8)}"
+        path.mkdir(mode=0o700)
+        if fcntl is None:
+            return path, None
+        # Before the lock is held, a sweeping process may take the new folder for litter: then try another.
+        with suppress(FileNotFoundError):
+            handle = _locked(path)
+            if handle is not None and path.exists():
+                return path, handle
+
+
+def _locked(path: Path) -> int | None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def sweep(parent: Path) -> None:
+    """Erase what dead processes left unfinished; what a living one is writing stays."""
+    if fcntl is None or parent.is_symlink() or not parent.is_dir():
+        return
+    for path in sorted(parent.iterdir()):
+        if UNFINISHED.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+            handle = _locked(path)
+            if handle is not None:
+                erase(path)
+                os.close(handle)
+
+
+def erase(path: Path) -> None:
+    """Delete the files that a table consists of, then its folder unless other files lie in it.
+
+    The manifest goes first: from then on the table counts as absent, wherever we are interrupted.
+    """
+    if path.is_symlink() or not path.is_dir():
+        return
+    (path / manifest.NAME).unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # another process is erasing it too
+        for file in sorted(path.iterdir()):
+            if manifest.ARRAY_FILE.fullmatch(file.name):
+                file.unlink(missing_ok=True)
+    remove_folders([path])
+
+
+def make_folders(path: Path) -> list[Path]:
+    """Make a folder with its missing parents, for the owner only; return those made, innermost first."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        sync(folder.parent)
+    return missing
+
+
+def remove_folders(folders: Iterable[Path]) -> None:
+    """Remove those of the folders that are empty, in the order given."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()

@@ -1,0 +1,222 @@
+"""Connections to the SQLite file of a gallery, which is checked before it is opened or made whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+from lookalike.collection import schema
+from lookalike.collection.failures import primary_code
+from lookalike.errors import GalleryUnreadable, StorageFailed
+
+SETTINGS: Final = (
+    "PRAGMA foreign_keys = ON",
+    # What is acknowledged survives a power cut, not only a crash of the process.
+    "PRAGMA synchronous = FULL",
+    "PRAGMA secure_delete = ON",
+    # A gallery may come from a stranger: its schema may not call functions, its pages are checked when read.
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+)
+
+
+class Connection(sqlite3.Connection):
+    """A connection that knows which file it opened, and whether that file must not change meanwhile."""
+
+    identity: tuple[int, int] = (0, 0)
+    frozen: tuple[int, int] | None = None
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is not a gallery of a format we know, from its first 100 bytes; SQLite is not asked yet.
+
+    Raises
+    ------
+    GalleryUnreadable
+        If the path is a folder or device, or the file is empty, of another kind or of a newer format.
+    """
+    if path.is_dir():
+        raise GalleryUnreadable(f"{path} is a folder, not a gallery: name the gallery file")
+    if not path.is_file():
+        raise GalleryUnreadable(f"{path} is not an ordinary file: name the gallery file")
+    with path.open("rb") as file:
+        header = file.read(100)
+    if not header:
+        raise GalleryUnreadable(f"{path} is empty, not a gallery: delete it, then add sets again")
+    if not header.startswith(b"SQLite format 3\0"):
+        raise GalleryUnreadable(f"{path} is not a gallery: name a file that `lookalike add` made")
+    if len(header) < 100:
+        raise GalleryUnreadable(f"{path} is cut short: restore it from a backup, or add the sets again")
+    if int.from_bytes(header[68:72], "big") != schema.APPLICATION_ID:
+        raise GalleryUnreadable(f"{path} is an SQLite file of another program: name a gallery")
+    check_format(path, int.from_bytes(header[60:64], "big"))
+
+
+def check_format(path: Path, found: int) -> None:
+    """Refuse a format that this version does not read."""
+    if found > schema.FORMAT:
+        raise GalleryUnreadable(
+            f"{path} was written by a newer lookalike "
+            f"(format {found}, this one reads up to {schema.FORMAT}): upgrade lookalike"
+        )
+    if found < 1:
+        raise GalleryUnreadable(f"{path} has format {found}, which never existed: restore it from a backup")
+
+
+def connect(path: Path, wait: float) -> Connection:
+    """Open an existing gallery, for writing if the system lets us, else for reading.
+
+    Parameters
+    ----------
+    path : Path
+        The gallery file, already checked with `check_file`.
+    wait : float
+        Seconds to wait for another process that is writing.
+    """
+    try:
+        return _settled(path, "mode=rw", wait)
+    except sqlite3.OperationalError as error:
+        refused = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if primary_code(error) not in refused or os.access(path.parent, os.W_OK):
+            raise
+    # SQLite reads a gallery in a read-only folder only if told that the file does not change.
+    journal = Path(f"{path}-wal")
+    if journal.exists() and journal.stat().st_size:
+        raise StorageFailed(
+            f"{path} has changes in {journal.name} that cannot be read in a read-only folder: "
+            f"copy both files to a place you may write"
+        )
+    before = _last_change(path)
+    connection = _settled(path, "mode=ro&immutable=1", wait)
+    connection.frozen = before
+    return connection
+
+
+def check_same(connection: Connection, path: Path) -> None:
+    """Refuse to go on if the file under the connection is no longer the one that was opened.
+
+    A deleted gallery would still take sets, and lose them; a frozen one that changed would mix two versions.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        found = None
+    if found is None or (found.st_dev, found.st_ino) != connection.identity:
+        raise StorageFailed(f"{path} was moved, deleted or replaced while open: open the gallery again")
+    if connection.frozen is not None and connection.frozen != _last_change(path):
+        raise StorageFailed(
+            f"{path} was changed by another process while it was read: open the gallery again"
+        )
+
+
+@contextmanager
+def transaction(connection: Connection, path: Path, writing: bool = False) -> Iterator[None]:
+    """Everything in the block sees one version of the gallery; what it writes is kept whole or not at all."""
+    check_same(connection, path)
+    # IMMEDIATE takes the write lock now, where waiting is possible; later SQLite could only give up.
+    connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+    try:
+        yield
+        check_same(connection, path)
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def create(path: Path) -> None:
+    """Put an empty gallery at `path` unless something is there already.
+
+    It is built aside, then linked into place, which exactly one process can do: nobody sees half a gallery.
+    What a killed process leaves behind is a hidden empty gallery, which nothing reads.
+    """
+    journal = Path(f"{path}-wal")
+    if journal.exists() and not path.exists():
+        # SQLite would replay the old journal into the new file.
+        raise StorageFailed(
+            f"{journal} is left from a gallery that is gone: bring that back, or delete {journal}"
+        )
+    aside = path.parent / f".new-gallery-{secrets.token_hex(8)}"
+    try:
+        os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with closing(sqlite3.connect(_uri(aside, "mode=rw"), uri=True, isolation_level=None)) as connection:
+            schema.build(connection)
+        _publish(aside, path)
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            Path(f"{aside}{suffix}").unlink(missing_ok=True)
+
+
+def _publish(aside: Path, path: Path) -> None:
+    sync(aside)
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        return
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+            raise
+        # A file system without hard links (exFAT): whoever makes the placeholder may replace it.
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            return
+        aside.replace(path)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's bytes, or a folder's names, are on the disk."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows does not open folders
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _settled(path: Path, how: str, wait: float) -> Connection:
+    connection = sqlite3.connect(
+        _uri(path, how),
+        uri=True,
+        timeout=wait,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=Connection,
+    )
+    try:
+        for setting in SETTINGS:
+            connection.execute(setting)
+        # The header on disk may be older than the journal: ask again, now that SQLite reads both.
+        check_format(path, int(connection.execute("PRAGMA user_version").fetchone()[0]))
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal" and is_writable(path):
+            connection.execute("PRAGMA journal_mode = WAL")  # another tool had turned it off
+        for probe in schema.PROBES:
+            connection.execute(probe).fetchall()
+        found = path.stat()
+        connection.identity = (found.st_dev, found.st_ino)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _uri(path: Path, how: str) -> str:
+    return f"{path.absolute().as_uri()}?{how}"
+
+
+def _last_change(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+def is_writable(path: Path) -> bool:
+    """Whether this user may change the gallery: SQLite writes the file and keeps a journal beside it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)

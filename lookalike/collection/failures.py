@@ -1,0 +1,97 @@
+"""Turn what SQLite or the operating system refuses into one sentence a user can act on."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFound, StorageFailed
+
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_CONSTRAINT)
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Let no sqlite3.Error or OSError about a file leave the block untranslated.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder the block works on, which the sentence names.
+
+    Raises
+    ------
+    LookalikeError
+        StorageFailed if the disk refused, GalleryUnreadable if the file is damaged, NotFound if it is gone.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise from_sqlite(error, path) from error
+    except OSError as error:
+        raise from_system(error, path) from error
+
+
+def primary_code(error: sqlite3.Error) -> int | None:
+    """The kind of an SQLite error without its detail; None if Python itself raised it."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    # SQLite keeps the kind in the low byte: SQLITE_IOERR_WRITE is SQLITE_IOERR with a detail above it.
+    return None if code is None else code & 0xFF
+
+
+def from_sqlite(error: sqlite3.Error, path: Path) -> LookalikeError:
+    """Choose the error that tells a user what SQLite said about the gallery at `path`."""
+    code = primary_code(error)
+    if code == sqlite3.SQLITE_FULL:
+        return disk_full(path)
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return StorageFailed(
+            f"{path} can be read but not written (the file or its folder is read-only): "
+            f"copy it to a place you may write, or change its permissions"
+        )
+    if code in BUSY:
+        return StorageFailed(f"another process is writing {path}: try again when it has finished")
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return StorageFailed(
+            f"{path} cannot be opened for writing or its folder is read-only: "
+            f"check that you may write both, or copy the gallery elsewhere"
+        )
+    if code == sqlite3.SQLITE_TOOBIG:
+        return BadInput(f"a face, picture or name is too large for {path}: the limit is 1 GB for each")
+    # Without a code the complaint is Python's: text in the file that is not text, or numbers that are not.
+    if code in DAMAGED or code in (None, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH):
+        return GalleryUnreadable(
+            f"{path} is damaged or is not a gallery ({error}): "
+            f"restore it from a backup, or add the sets again"
+        )
+    return StorageFailed(
+        f"the disk refused to read or write {path} ({error}): check its free space and health, then repeat"
+    )
+
+
+def from_system(error: OSError, path: Path) -> LookalikeError:
+    """Choose the error that tells a user what the operating system said about `path`."""
+    if error.errno in FULL:
+        return disk_full(path)
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return StorageFailed(
+            f"permission to use {path} was refused ({error.strerror}): "
+            f"check that you may read it and write its folder, or choose another place"
+        )
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
+    return StorageFailed(
+        f"the disk refused {path} ({error.strerror or error}): repeat, or choose another place"
+    )
+
+
+def disk_full(path: Path) -> StorageFailed:
+    """The one sentence for a full disk, whoever noticed it."""
+    return StorageFailed(
+        f"the disk holding {path} is full: free some space, then repeat; nothing was changed"
+    )

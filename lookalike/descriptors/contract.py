@@ -1,0 +1,110 @@
+"""What a face descriptor must offer: an aligned crop becomes a vector."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+
+Picture = NDArray[np.uint8]
+Vector = NDArray[np.float32]
+
+
+class Descriptor(ABC):
+    """Turns the picture of one aligned face into numbers that can be compared.
+
+    A part implements `dimension` and `describe`; `describe_many` follows from them and is
+    overridden only where a batch is faster, with equal results. The same picture always gives
+    the same vector. Vectors need not have unit length: whoever compares them sees to that.
+    """
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """How many numbers describe a face."""
+
+    @abstractmethod
+    def describe(self, picture: Picture) -> Vector:
+        """Describe one face.
+
+        Parameters
+        ----------
+        picture : uint8 array (height, width) or (height, width, 3)
+            An aligned crop, gray or RGB; it is not changed.
+
+        Returns
+        -------
+        float32 array (dimension,)
+
+        Raises
+        ------
+        BadInput
+            If this is not such a picture, or it is too small to be described.
+        """
+
+    def describe_many(self, pictures: Sequence[Picture] | Picture) -> NDArray[np.float32]:
+        """Describe many faces, one a row.
+
+        Parameters
+        ----------
+        pictures : sequence of pictures, or uint8 array (n, height, width) or (n, height, width, 3)
+            In a sequence, sizes may differ.
+
+        Returns
+        -------
+        float32 array (n, dimension)
+
+        Raises
+        ------
+        BadInput
+            Saying which picture cannot be described, and why.
+        """
+        vectors = np.empty((len(pictures), self.dimension), dtype=np.float32)
+        for row, picture in enumerate(pictures):
+            try:
+                vectors[row] = self.describe(picture)
+            except BadInput as reason:
+                raise BadInput(f"picture {row} of {len(pictures)} (from 0): {reason}") from None
+        return vectors
+
+
+PART = Descriptor
+
+
+def checked_picture(given: Any, height: int = 1, width: int = 1) -> Picture:
+    """Return the picture, or say in one sentence why it cannot be described.
+
+    Parameters
+    ----------
+    given : object
+        What a caller handed over as a picture.
+    height, width : int
+        The smallest picture the descriptor can use.
+
+    Raises
+    ------
+    BadInput
+        If it is not an array of bytes, not gray or RGB, or too small.
+    """
+    if not isinstance(given, np.ndarray):
+        raise BadInput(
+            f"a picture must be a NumPy array of uint8, got {type(given).__name__}: read the file first"
+        )
+    if given.dtype != np.uint8:
+        raise BadInput(f"a picture must be of type uint8 (0 to 255), got {given.dtype}: scale and convert it")
+    if given.ndim not in (2, 3) or (given.ndim == 3 and given.shape[2] != 3):
+        raise BadInput(
+            f"a picture must have shape (height, width) or (height, width, 3), got {given.shape}: "
+            f"give one gray or RGB picture"
+        )
+    if given.shape[0] < height or given.shape[1] < width:
+        raise BadInput(
+            f"a picture must have at least {height} rows and {width} columns for this descriptor, "
+            f"got {given.shape[0]} x {given.shape[1]}: give a larger crop"
+        )
+    return given

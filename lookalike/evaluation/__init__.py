@@ -1,0 +1,1 @@
+"""The only place where people have names to score against."""

@@ -1,0 +1,196 @@
+"""Index: prepare every set, compare all pairs once, keep what queries will look up."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike import parts
+from lookalike.collection.gallery import Gallery
+from lookalike.collection.tables import StoredTables, TableStore
+from lookalike.errors import BadInput
+from lookalike.faceset import FaceSet, unique_ids
+from lookalike.kernels.threads import in_order
+from lookalike.parameters import MOST_PROXIES
+from lookalike.progress import Track, silent
+from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
+from lookalike.transitivity.proxies import find_neighbours, update_neighbours
+from lookalike.transitivity.tables import Neighbours, Tables
+
+logger = logging.getLogger(__name__)
+
+# Raised whenever the arithmetic or the layout of the tables changes: older tables are then made again.
+FORMAT = 1
+# One neighbour more than there can be proxies, because a query is never its own witness.
+COUNT = MOST_PROXIES + 1
+
+
+def index(
+    gallery: Gallery | Iterable[FaceSet], similarity: SetSimilarity | str = "max_max", track: Track = silent
+) -> Tables:
+    """Return the tables of a gallery, making or updating only what is missing.
+
+    Parameters
+    ----------
+    gallery : Gallery or iterable of FaceSet
+        Tables of a gallery are kept beside its file; those of loose sets live in memory only.
+    similarity : SetSimilarity or str
+        The baseline, or its name.
+    track : callable
+        Shows progress.
+
+    Raises
+    ------
+    BadInput
+        If there are no sets, or a set cannot be prepared.
+    """
+    part: SetSimilarity = parts.build("similarities", similarity)
+    if not isinstance(gallery, Gallery):
+        return _index_sets(list(gallery), part, track)
+    contents = gallery.contents()
+    if not contents:
+        raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
+    store, kind = TableStore.beside(gallery.path), parts.spec(part)
+    fingerprint = index_fingerprint(gallery, part)
+    stored = store.load(kind, fingerprint)
+    if stored is None:
+        old = store.latest(kind)
+        tables = None if old is None else _updated(gallery, part, contents, old, track)
+        if tables is None:
+            tables = _built(gallery, part, contents, track)
+        hashes = np.array([list(bytes.fromhex(value)) for value in contents.values()], dtype=np.uint8)
+        stored = store.save(
+            kind,
+            fingerprint,
+            {**_to_arrays(tables), "hashes": hashes},
+            {"format": FORMAT, "similarity": kind},
+        )
+        store.keep_only(kind, fingerprint)
+    return _from_arrays(stored.arrays, part)
+
+
+def is_indexed(gallery: Gallery, similarity: SetSimilarity) -> bool:
+    """Whether `index` would find everything done."""
+    store = TableStore.beside(gallery.path)
+    return store.load(parts.spec(similarity), index_fingerprint(gallery, similarity)) is not None
+
+
+def index_states(gallery: Gallery) -> list[dict[str, object]]:
+    """Every table beside a gallery: its kind, and whether it still fits the gallery (None: not an index)."""
+    states: list[dict[str, object]] = []
+    for stored in TableStore.beside(gallery.path).stored():
+        similarity = stored.facts.get("similarity")
+        fits = None
+        if similarity is not None:
+            fits = stored.fingerprint == index_fingerprint(gallery, parts.build("similarities", similarity))
+        states.append({"kind": stored.manifest.kind, "fits": fits})
+    return states
+
+
+def index_fingerprint(gallery: Gallery, similarity: SetSimilarity) -> str:
+    """Everything that shapes the tables, as one short text."""
+    shaped_by = f"{FORMAT}|{parts.spec(similarity)}|{COUNT}|{gallery.fingerprint()}"
+    return hashlib.sha256(shaped_by.encode()).hexdigest()[:32]
+
+
+def _index_sets(sets: Sequence[FaceSet], similarity: SetSimilarity, track: Track) -> Tables:
+    if not sets:
+        raise BadInput("there are no sets to search: give at least one")
+    unique_ids(sets)
+    lengths = {faceset.dimension for faceset in sets}
+    if len(lengths) > 1:
+        raise BadInput(
+            f"faces of different sets have {sorted(lengths)} numbers: describe all of them the same way"
+        )
+    ordered = sorted(sets, key=lambda faceset: faceset.id)
+    prepared = PreparedSets.join(track(_prepare(ordered, similarity), "preparing sets", len(ordered)))
+    near = find_neighbours(similarity, prepared, COUNT, track)
+    return Tables(tuple(faceset.id for faceset in ordered), lengths.pop(), similarity, prepared, near)
+
+
+def _built(gallery: Gallery, similarity: SetSimilarity, contents: Mapping[str, str], track: Track) -> Tables:
+    prepared = _prepare(gallery.sets(list(contents)), similarity)
+    sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
+    near = find_neighbours(similarity, sets, COUNT, track)
+    return Tables(tuple(contents), _dimension(gallery), similarity, sets, near)
+
+
+def _updated(
+    gallery: Gallery,
+    similarity: SetSimilarity,
+    contents: Mapping[str, str],
+    stored: StoredTables,
+    track: Track,
+) -> Tables | None:
+    """Carry old tables over; None if they are of another format or damaged."""
+    if stored.facts.get("format") != FORMAT:
+        return None
+    try:
+        old = _from_arrays(stored.arrays, similarity)
+        old_contents = {
+            id: bytes(row).hex() for id, row in zip(old.ids, stored.arrays["hashes"], strict=True)
+        }
+    except (KeyError, ValueError) as reason:
+        logger.warning("the tables in %s are damaged and are made again: %r", stored.path, reason)
+        return None
+    now = {id: number for number, id in enumerate(contents)}
+    places = np.array(
+        [now[id] if contents.get(id) == old_contents[id] else -1 for id in old.ids], dtype=np.int64
+    )
+    fresh = [id for id in contents if old_contents.get(id) != contents[id]]
+    prepared: dict[str, Prepared] = dict(
+        zip(
+            fresh, track(_prepare(gallery.sets(fresh), similarity), "preparing sets", len(fresh)), strict=True
+        )
+    )
+    sets = PreparedSets.join(
+        [prepared[id] if id in prepared else old.sets[old.numbers[id]] for id in contents]
+    )
+    near = update_neighbours(similarity, sets, old.neighbours, places, COUNT, track)
+    return Tables(tuple(contents), _dimension(gallery), similarity, sets, near)
+
+
+def _dimension(gallery: Gallery) -> int:
+    assert gallery.dimension is not None  # a gallery that holds a set knows it
+    return gallery.dimension
+
+
+def _prepare(sets: Iterable[FaceSet], similarity: SetSimilarity) -> Iterator[Prepared]:
+    def prepare(faceset: FaceSet) -> Prepared:
+        try:
+            return similarity.prepare(faceset.faces)
+        except BadInput as reason:
+            raise BadInput(
+                f"set {faceset.id!r} cannot be compared by {parts.spec(similarity)}: {reason}"
+            ) from reason
+
+    return in_order(prepare, sets)
+
+
+def _to_arrays(tables: Tables) -> dict[str, NDArray[Any]]:
+    encoded = [id.encode() for id in tables.ids]
+    arrays: dict[str, NDArray[Any]] = {
+        "ids/bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+        "ids/starts": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+        "dimension": np.array([tables.dimension]),
+    }
+    arrays |= {f"prepared/{name}": array for name, array in tables.sets.arrays.items()}
+    arrays |= {f"starts/{name}": array for name, array in tables.sets.starts.items()}
+    return arrays | {f"neighbours/{name}": array for name, array in tables.neighbours._asdict().items()}
+
+
+def _from_arrays(arrays: Mapping[str, NDArray[Any]], similarity: SetSimilarity) -> Tables:
+    text, ends = bytes(arrays["ids/bytes"]), arrays["ids/starts"]
+    ids = tuple(text[a:b].decode() for a, b in pairwise(ends))
+
+    def group(prefix: str) -> dict[str, NDArray[Any]]:
+        return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+    sets = PreparedSets(group("prepared/"), group("starts/"))
+    return Tables(ids, int(arrays["dimension"][0]), similarity, sets, Neighbours(**group("neighbours/")))

@@ -1,0 +1,1 @@
+"""From footage to faces: what is found in files becomes sets."""

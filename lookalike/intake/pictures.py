@@ -1,0 +1,181 @@
+"""Pictures: files or bytes become arrays, arrays become small encoded pictures."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from lookalike.errors import BadInput
+from lookalike.intake.paths import is_folder, readable, unreadable
+
+Picture = NDArray[np.uint8]
+
+FORMATS: Final = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF", "PPM")
+SUFFIXES: Final = frozenset(
+    {
+        ".jpg",
+        ".jpeg",
+        ".jpe",
+        ".jfif",
+        ".png",
+        ".webp",
+        ".bmp",
+        ".tif",
+        ".tiff",
+        ".gif",
+        ".pgm",
+        ".ppm",
+        ".pnm",
+    }
+)
+# A photo of a telephone has 12 to 50 million pixels; a file that claims more would fill the memory.
+MOST_PIXELS: Final = 64_000_000
+# How many bytes `looks_like_picture` wants to see.
+START: Final = 16
+# Side of the pictures kept in a gallery: large enough for a page, about 8 kB each.
+LONGEST: Final = 160
+QUALITY: Final = 90
+
+_MAGIC: Final = re.compile(
+    rb"\xff\xd8\xff|\x89PNG\r\n\x1a\n|RIFF....WEBP|BM....\0\0\0\0|II[*+]\0|MM\0[*+]|GIF8[79]a|P[1-6]\s+[0-9#]",
+    re.DOTALL,
+)
+
+
+def read_picture(path: Path) -> Picture:
+    """Read a picture file, turned the right way up.
+
+    The format is recognised by content, never by name. Transparent parts become black; of
+    several frames or pages the first is read.
+
+    Returns
+    -------
+    uint8 array (height, width) or (height, width, 3)
+        Gray if the file is gray, otherwise RGB.
+
+    Raises
+    ------
+    NotFound
+        If there is no such file.
+    BadInput
+        If it may not be read, is not a picture, is damaged or too large.
+    """
+    if is_folder(path):
+        raise BadInput(f"{readable(path)!r} is a folder: give a picture file")
+    try:
+        stream = path.open("rb")
+    except OSError as reason:
+        raise unreadable(path, reason) from None
+    with stream:
+        return _decoded(stream, repr(readable(path)))
+
+
+def decode_picture(given: bytes) -> Picture:
+    """Return the picture that `encode_picture` made into bytes.
+
+    Raises
+    ------
+    BadInput
+        If the bytes are not a picture, or are damaged.
+    """
+    return _decoded(io.BytesIO(given), f"a picture of {len(given)} bytes")
+
+
+def encode_picture(picture: Picture, longest: int = LONGEST) -> bytes:
+    """Make a picture small enough to keep: JPEG, which keeps gray gray.
+
+    Parameters
+    ----------
+    picture : uint8 array (height, width) or (height, width, 3)
+        Gray or RGB.
+    longest : int
+        A picture with a longer side is reduced to it; a smaller picture keeps its size.
+
+    Raises
+    ------
+    BadInput
+        If this is not such a picture, or `longest` is not a positive whole number.
+    """
+    if isinstance(longest, bool) or not isinstance(longest, int) or longest < 1:
+        raise BadInput(f"the longest side of a picture must be a whole number from 1 up, got {longest!r}")
+    given = _checked(picture)
+    image = Image.fromarray(given)
+    scale = longest / max(image.size)
+    if scale < 1:
+        width, height = (max(1, round(side * scale)) for side in image.size)
+        image = image.resize((width, height), Image.Resampling.LANCZOS)
+    encoded = io.BytesIO()
+    # Without subsampling, since colour matters in small pictures.
+    image.save(encoded, "JPEG", quality=QUALITY, subsampling=0, optimize=True)
+    return encoded.getvalue()
+
+
+def looks_like_picture(start: bytes) -> bool:
+    """Tell from the first `START` bytes of a file whether it is in a format we read."""
+    return _MAGIC.match(start) is not None
+
+
+def _decoded(stream: IO[bytes], owner: str) -> Picture:
+    try:
+        with Image.open(stream, formats=FORMATS) as image:
+            # The size is known from the header: nothing was decoded yet.
+            if image.width * image.height > MOST_PIXELS:
+                raise _too_large(owner)
+            # Older versions of Pillow call a PNG of 16 bits "I", which elsewhere has 32.
+            sixteen_bits = image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PNG")
+            return _as_array(ImageOps.exif_transpose(image), sixteen_bits, owner)
+    except BadInput:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise _too_large(owner) from None
+    except UnidentifiedImageError:
+        raise BadInput(
+            f"{owner} is not a picture of a known format: use one of {', '.join(FORMATS)}"
+        ) from None
+    except MemoryError:
+        raise BadInput(f"{owner} does not fit in memory: make it smaller") from None
+    # Pillow's decoders answer damage with these.
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        TypeError,
+        LookupError,
+        ArithmeticError,
+        struct.error,
+    ) as reason:
+        raise BadInput(f"{owner} is a damaged picture ({reason}): replace it or take it away") from None
+
+
+def _as_array(image: Image.Image, sixteen_bits: bool, owner: str) -> Picture:
+    # Pillow would clip at 255, so the upper byte is taken.
+    if sixteen_bits:
+        return (np.asarray(image).astype(np.int64) >> 8).astype(np.uint8)
+    if image.mode in ("I", "F"):
+        raise BadInput(f"{owner} has 32 bits per pixel, whose range is not known: save it with 8 bits")
+    gray = image.mode in ("1", "L", "LA", "La")
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        black = Image.new("RGBA", image.size, (0, 0, 0, 255))
+        image = Image.alpha_composite(black, image)
+    return np.array(image.convert("L" if gray else "RGB"), dtype=np.uint8)
+
+
+def _checked(given: Any) -> Picture:
+    if not isinstance(given, np.ndarray) or given.dtype != np.uint8:
+        kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
+        raise BadInput(f"a picture must be an array of uint8, got {kind}: scale and convert it")
+    if given.ndim not in (2, 3) or (given.ndim == 3 and given.shape[2] != 3) or 0 in given.shape:
+        raise BadInput(f"a picture must have shape (height, width) or (height, width, 3), got {given.shape}")
+    return np.ascontiguousarray(given)
+
+
+def _too_large(owner: str) -> BadInput:
+    return BadInput(f"{owner} has more than {MOST_PIXELS // 10**6} million pixels: make it smaller")

@@ -1,0 +1,1 @@
+"""Readers of ready-made data, one file for each kind."""

@@ -1,0 +1,62 @@
+"""Our own threads over fixed blocks, so that results do not depend on how many there are.
+
+The linear algebra library may split one product over threads and sum in another order; while our
+threads run it is held to one thread each. A block's result is then a function of the block alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+import scipy.linalg  # noqa: F401  (loads its own linear algebra library, which must be seen below)
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def thread_count() -> int:
+    """How many threads to use: ``LOOKALIKE_THREADS`` if set, else the processors we may run on."""
+    wanted = os.environ.get("LOOKALIKE_THREADS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Apply work to each item on our threads and yield the results in the order of the items.
+
+    Few results wait at a time, so memory stays bounded however many items there are.
+    """
+    threads = thread_count()
+    with _controller().limit(limits=1, user_api="blas"):
+        if threads == 1:
+            yield from map(work, items)
+            return
+        waiting: deque[Future[Result]] = deque()
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                for item in items:
+                    waiting.append(pool.submit(work, item))
+                    if len(waiting) > 2 * threads:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+
+def blocks(total: int, size: int) -> list[slice]:
+    """Cut 0..total into slices of at most size."""
+    return [slice(start, min(start + size, total)) for start in range(0, total, size)]
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()

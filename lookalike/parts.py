@@ -1,0 +1,125 @@
+"""Find a named part: the one look-up rule of the project.
+
+A part is a choice a user makes by name: a set similarity, a descriptor, a reranker. Its name is
+the name of its file in the folder of its kind, or of an entry point that another package registers
+under ``lookalike.<kind>``. Each kind has a ``contract.py`` whose ``PART`` is the class to keep to.
+
+A part written as text is its name, then its options: ``max_correlation:dimension=4,centre=True``.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from lookalike.errors import BadInput, NotFound
+
+KINDS = ("similarities", "descriptors", "rerankers")
+
+
+def names(kind: str) -> list[str]:
+    """Names of all parts of a kind: ours in alphabetical order, then those of other packages."""
+    return sorted({*_own_names(kind), *_entry_points(kind)})
+
+
+def part_class(kind: str, name: str) -> type[Any]:
+    """Return the class of a named part, importing its file only now.
+
+    Raises
+    ------
+    NotFound
+        If there is no such part, or the package that offers it cannot be imported.
+    """
+    if name in _own_names(kind):
+        module = importlib.import_module(f"lookalike.{kind}.{name}")
+        own = [c for c in vars(module).values() if inspect.isclass(c) and c.__module__ == module.__name__]
+        [found] = [c for c in own if issubclass(c, contract(kind)) and not inspect.isabstract(c)]
+        return found
+    offered = _entry_points(kind).get(name)
+    if offered is None:
+        raise NotFound(
+            f"there is no {_singular(kind)} called {name!r}: choose one of {', '.join(names(kind))}"
+        )
+    try:
+        found = offered.load()
+    except Exception as reason:
+        raise NotFound(
+            f"the {_singular(kind)} {name!r} of another package cannot be loaded: {reason}"
+        ) from reason
+    if not (inspect.isclass(found) and issubclass(found, contract(kind))):
+        raise NotFound(
+            f"{offered.value} is offered as {_singular(kind)} {name!r} but does not keep the contract"
+        )
+    return found
+
+
+def build(kind: str, given: Any) -> Any:
+    """Return a part: a name with options is looked up and built, an object that keeps the contract is kept.
+
+    Raises
+    ------
+    NotFound
+        If the name is unknown.
+    BadInput
+        If an option is unknown or its value is refused.
+    """
+    if isinstance(given, contract(kind)):
+        return given
+    if not isinstance(given, str):
+        raise BadInput(
+            f"a {_singular(kind)} is a name or a {contract(kind).__name__}, got {type(given).__name__}: "
+            f"choose one of {', '.join(names(kind))}"
+        )
+    name, _, text = given.partition(":")
+    cls = part_class(kind, name)
+    known = list(inspect.signature(cls).parameters)
+    options: dict[str, Any] = {}
+    for piece in filter(None, (p.strip() for p in text.split(","))):
+        key, equals, value = piece.partition("=")
+        if not equals or key not in known:
+            allowed = ", ".join(f"{k}=..." for k in known) or "none"
+            raise BadInput(f"{name!r} has no option {piece!r}: its options are {allowed}")
+        options[key] = _value(value)
+    return cls(**options)
+
+
+def spec(part: Any) -> str:
+    """Write a part as text with every option, so that equal texts mean equal parts."""
+    cls = type(part)
+    kind = cls.__module__.split(".")
+    own = kind[0] == "lookalike" and len(kind) == 3
+    name = kind[2] if own else f"{cls.__module__}.{cls.__qualname__}"
+    options = ",".join(f"{key}={getattr(part, key)}" for key in inspect.signature(cls).parameters)
+    return f"{name}:{options}" if options else name
+
+
+def contract(kind: str) -> type[Any]:
+    """Return the class that every part of a kind derives from."""
+    found: type[Any] = importlib.import_module(f"lookalike.{kind}.contract").PART
+    return found
+
+
+def _own_names(kind: str) -> list[str]:
+    folder = importlib.import_module(f"lookalike.{kind}").__path__
+    return [
+        m.name for m in pkgutil.iter_modules(folder) if m.name != "contract" and not m.name.startswith("_")
+    ]
+
+
+def _entry_points(kind: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=f"lookalike.{kind}")}
+
+
+def _singular(kind: str) -> str:
+    return {"similarities": "similarity", "descriptors": "descriptor", "rerankers": "reranker"}[kind]
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

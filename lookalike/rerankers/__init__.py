@@ -1,0 +1,1 @@
+"""Choices of second stage, one file each."""

@@ -1,0 +1,47 @@
+"""What the three simple means of the paper share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.progress import Track, silent
+from lookalike.rerankers.contract import Beliefs, Reranker, check_proxies
+from lookalike.transitivity.metafeatures import metafeatures
+from lookalike.transitivity.proxies import proxy_slots
+from lookalike.transitivity.tables import Row, Tables
+
+
+class MeanReranker(Reranker):
+    """Belief of a proxy = a mean of s1 and s3; the paper found that it mostly hurts (section 3.5).
+
+    Parameters
+    ----------
+    proxies : int
+        Proxies of each target, k_p.
+    with_baseline : bool
+        Whether the baseline may overrule the best proxy; the paper's comparison is without.
+    """
+
+    def __init__(self, proxies: int, with_baseline: bool) -> None:
+        self.proxies = proxies
+        self.with_baseline = with_baseline
+
+    def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
+        """Nothing to learn; only the parameters are checked."""
+        check_proxies(self.proxies)
+        return self
+
+    @abstractmethod
+    def mean(self, s1: NDArray[np.float64], s3: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Combine how alike query and proxy are with how alike proxy and target are."""
+
+    def beliefs(self, row: Row, tables: Tables) -> Beliefs:
+        """The mean for every proxy."""
+        slots = proxy_slots(tables.neighbours, self.proxies, row.member)
+        features = metafeatures(row, tables, slots)
+        said = self.mean(features[..., 0], features[..., 2])
+        return Beliefs(np.take_along_axis(tables.neighbours.sets, slots, axis=1), slots, features, said, None)

@@ -1,0 +1,96 @@
+"""Reranker: fit on a gallery's tables, score one query's row, say what each proxy contributed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+from lookalike.parameters import MOST_PROXIES
+from lookalike.progress import Track, silent
+from lookalike.transitivity.tables import Row, Tables
+
+
+class Beliefs(NamedTuple):
+    """What every proxy of every target says about one query."""
+
+    proxies: NDArray[np.int64]  # (n, k): numbers of the proxies
+    slots: NDArray[np.int64]  # (n, k): their columns in the neighbour tables
+    features: NDArray[np.float64]  # (n, k, 5)
+    beliefs: NDArray[np.float64]  # (n, k)
+    regressions: NDArray[np.float64] | None  # (n, k): before clipping, if there is a regressor
+
+
+class Scored(NamedTuple):
+    """Scores of all sets for one query, and the proxy that made each."""
+
+    scores: NDArray[np.float64]  # (n,)
+    through: NDArray[np.int64]  # (n,): number of the proxy; -1 where the baseline decided
+
+
+class Reranker(ABC):
+    """A second stage. Implement `beliefs`; `fit`, `to_arrays` and `from_arrays` if something is learnt.
+
+    Parameters of the constructor are stored as they are and checked by `fit`.
+    """
+
+    # Whether the better of baseline and best proxy decides, or the best proxy alone.
+    with_baseline: bool = True
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether `fit` learns something that is worth storing."""
+        return False
+
+    def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
+        """Learn from the gallery alone; no labels exist here."""
+        return self
+
+    @abstractmethod
+    def beliefs(self, row: Row, tables: Tables) -> Beliefs:
+        """What every proxy of every target says."""
+
+    def score(self, row: Row, tables: Tables) -> Scored:
+        """Score every set for one query: the most convinced proxy decides (section 2.4.3)."""
+        said = self.beliefs(row, tables)
+        return self.decide(row, said.proxies, said.beliefs)
+
+    def decide(self, row: Row, proxies: NDArray[np.int64], beliefs: NDArray[np.float64]) -> Scored:
+        """Maximum over the proxies, and over the baseline where ``with_baseline`` says so."""
+        if not beliefs.shape[1]:  # a gallery too small for any proxy
+            return Scored(row.scores.copy(), np.full(len(row.scores), -1))
+        best = beliefs.argmax(axis=1)[:, None]
+        scores = np.take_along_axis(beliefs, best, axis=1)[:, 0]
+        through = np.take_along_axis(proxies, best, axis=1)[:, 0]
+        if self.with_baseline:
+            through = np.where(row.scores >= scores, -1, through)
+            scores = np.maximum(scores, row.scores)
+        return Scored(scores, through)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What `fit` learnt, as named arrays."""
+        return {}
+
+    def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Take over what `fit` learnt earlier."""
+        return self
+
+
+def check_proxies(proxies: object) -> int:
+    """Return a number of proxies that is in range.
+
+    Raises
+    ------
+    BadInput
+        If it is not a whole number from 1 to 10.
+    """
+    if not isinstance(proxies, int) or isinstance(proxies, bool) or not 1 <= proxies <= MOST_PROXIES:
+        raise BadInput(f"proxies must be a whole number from 1 to {MOST_PROXIES}, got {proxies!r}")
+    return proxies
+
+
+PART = Reranker

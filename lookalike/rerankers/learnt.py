@@ -1,0 +1,87 @@
+"""The paper's learnt quasi-transitivity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+from lookalike.parameters import EPSILON, GAMMA, PENALTY, PROXIES, REFERENCES
+from lookalike.progress import Track, silent
+from lookalike.rerankers.contract import Beliefs, Reranker, check_proxies
+from lookalike.transitivity.examples import draw_examples
+from lookalike.transitivity.metafeatures import metafeatures
+from lookalike.transitivity.proxies import proxy_slots
+from lookalike.transitivity.regressor import QuasiTransitiveRegressor
+from lookalike.transitivity.tables import Row, Tables
+
+
+class Learnt(Reranker):
+    """Learn when transitivity holds, from the gallery itself, and believe proxies accordingly (section 2.4).
+
+    Parameters
+    ----------
+    proxies : int
+        Proxies of each target, k_p.
+    references : int
+        Random sets from which training examples are drawn.
+    epsilon, penalty, gamma : float
+        The paper's values for the regressor.
+    """
+
+    def __init__(
+        self,
+        proxies: int = PROXIES,
+        references: int = REFERENCES,
+        epsilon: float = EPSILON,
+        penalty: float = PENALTY,
+        gamma: float = GAMMA,
+    ) -> None:
+        self.proxies = proxies
+        self.references = references
+        self.epsilon = epsilon
+        self.penalty = penalty
+        self.gamma = gamma
+
+    @property
+    def is_learnt(self) -> bool:
+        """The regressor is."""
+        return True
+
+    def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
+        """Draw examples and train the regressor; without examples the baseline is left alone."""
+        check_proxies(self.proxies)
+        if not isinstance(self.references, int) or self.references < 1:
+            raise BadInput(f"references must be a whole number of at least 1, got {self.references!r}")
+        x, y = draw_examples(tables, rng, self.references, self.proxies, track=track)
+        self.regressor_ = None
+        # Sets of one face have no pairs of faces to learn from; one kind of example alone teaches nothing.
+        if len(np.unique(y)) == 2:
+            regressor = QuasiTransitiveRegressor(self.epsilon, self.penalty, self.gamma)
+            try:
+                self.regressor_ = regressor.fit(x, y)
+            except ValueError as reason:
+                raise BadInput(f"the regressor refuses its parameters: {reason}") from reason
+        return self
+
+    def beliefs(self, row: Row, tables: Tables) -> Beliefs:
+        """m_qts(v(query, target | proxy)), clipped to [0, 1], for every proxy."""
+        slots = proxy_slots(tables.neighbours, self.proxies if self.regressor_ else 0, row.member)
+        features = metafeatures(row, tables, slots)
+        regressions = np.zeros(features.shape[:2])
+        if self.regressor_ is not None and regressions.size:
+            regressions = self.regressor_.predict(features.reshape(-1, 5)).reshape(regressions.shape)
+        proxies = np.take_along_axis(tables.neighbours.sets, slots, axis=1)
+        return Beliefs(proxies, slots, features, np.clip(regressions, 0.0, 1.0), regressions)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The regressor; nothing if there was nothing to learn from."""
+        return {} if self.regressor_ is None else self.regressor_.to_arrays()
+
+    def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Take over a stored regressor."""
+        self.regressor_ = QuasiTransitiveRegressor.from_arrays(arrays) if arrays else None
+        return self

@@ -1,0 +1,139 @@
+"""Show: a ranking as one picture: the query, the answers, and the faces each answer came through."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+from lookalike.collection.gallery import Gallery
+from lookalike.errors import BadInput, StorageFailed
+from lookalike.faceset import FaceSet
+from lookalike.intake.pictures import decode_picture
+from lookalike.ranking import Explanation
+from lookalike.retrieval import Search
+
+FACE, GAP, MARGIN, WIDTH = 72, 6, 24, 960
+CHAIN_LEFT = 490
+STRIP = 5
+PAPER, INK, FAINT, RIGHT, WRONG = "#fbfaf7", "#22252a", "#7a7f87", "#2f8f5b", "#c9695a"
+
+
+def draw_ranking(
+    gallery: Gallery,
+    search: Search,
+    query: str | FaceSet,
+    path: Path,
+    top: int = 8,
+    matches: Collection[str] | None = None,
+) -> None:
+    """Write a PNG that shows the best answers and through whom they came.
+
+    Parameters
+    ----------
+    gallery : Gallery
+        Where the pictures are.
+    search : Search
+    query : str or FaceSet
+        As for `find`.
+    path : Path
+        The picture to write.
+    top : int
+        How many answers to show.
+    matches : collection of str, optional
+        Ids known to be right, if anybody knows: answers are then marked right or wrong.
+
+    Raises
+    ------
+    BadInput
+        If the query has no pictures.
+    StorageFailed
+        If the picture cannot be written.
+    """
+    asked = gallery.get(query, pictures=True) if isinstance(query, str) else query
+    if not asked.pictures:
+        raise BadInput(f"query {asked.id!r} has no pictures to show: add it from pictures instead of arrays")
+    ranking = search.find(query, top)
+    row_height = FACE + 2 * GAP + 26
+    head = FACE + 96
+    sheet = Image.new("RGB", (WIDTH, head + row_height * len(ranking) + MARGIN), PAPER)
+    pen = ImageDraw.Draw(sheet)
+    pen.text((MARGIN, MARGIN - 8), f"Who else is this?   {asked.id}", INK, _font(20))
+    for place, picture in enumerate(asked.pictures[:8]):
+        _paste(sheet, picture, MARGIN + place * (FACE + GAP), MARGIN + 28)
+    below = f"{ranking.total} sets ranked by {ranking.reranker.partition(':')[0]}, nobody labelled"
+    pen.text((MARGIN, MARGIN + 28 + FACE + 10), below, FAINT, _font(14))
+    for place, answer in enumerate(ranking):
+        explanation = search.explain(query, answer.id)
+        target = gallery.get(answer.id, pictures=True)
+        top_edge = head + place * row_height
+        if matches is not None:
+            colour = RIGHT if answer.id in matches else WRONG
+            pen.rectangle((MARGIN - 12, top_edge, MARGIN - 7, top_edge + FACE + 22), fill=colour)
+        moved = "" if answer.rank == answer.baseline_rank else f"   (baseline: {answer.baseline_rank})"
+        pen.text(
+            (MARGIN, top_edge - 2), f"{answer.rank}.  {answer.id}   {answer.score:.2f}{moved}", INK, _font(15)
+        )
+        for number, picture in enumerate(_strip(target)):
+            _paste(sheet, picture, MARGIN + number * (FACE + GAP), top_edge + 22)
+        _chain(sheet, pen, gallery, asked, target, explanation, top_edge)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sheet.save(path)
+    except (OSError, ValueError) as reason:
+        raise StorageFailed(f"the picture {path} cannot be written: {reason}") from reason
+
+
+def _chain(
+    sheet: Image.Image,
+    pen: ImageDraw.ImageDraw,
+    gallery: Gallery,
+    query: FaceSet,
+    target: FaceSet,
+    explanation: Explanation,
+    top_edge: int,
+) -> None:
+    """The faces that met, from the query on the left to the target on the right."""
+    answer = explanation.answer
+    if answer.through is None:
+        links = [(query, explanation.query_face), (target, explanation.target_face)]
+        words, joins = "directly", [f"{answer.baseline:.2f}"]
+    else:
+        witness = next(one for one in explanation.witnesses if one.proxy == answer.through)
+        proxy = gallery.get(answer.through, pictures=True)
+        links = [
+            (query, witness.query_face),
+            (proxy, witness.proxy_face_to_query),
+            (proxy, witness.proxy_face_to_target),
+            (target, witness.target_face_to_proxy),
+        ]
+        s1, _, s3, s4, _ = witness.numbers
+        words, joins = f"through {answer.through}", [f"{s1:.2f}", f"{s4:.2f}", f"{s3:.2f}"]
+    pen.text((CHAIN_LEFT, top_edge - 2), words, FAINT, _font(15))
+    step = FACE + 46
+    for place, (owner, face) in enumerate(links):
+        left = CHAIN_LEFT + place * step
+        if owner.pictures:
+            _paste(sheet, owner.pictures[face], left, top_edge + 22)
+        if place:
+            middle = top_edge + 22 + FACE // 2
+            pen.line((left - 42, middle, left - 4, middle), fill=FAINT, width=2)
+            pen.text((left - 23, middle - 4), joins[place - 1], INK, _font(13), anchor="mb")
+
+
+def _strip(faceset: FaceSet) -> list[bytes]:
+    """A few pictures spread over the set."""
+    count = min(STRIP, len(faceset.pictures))
+    return [faceset.pictures[i * len(faceset.pictures) // count] for i in range(count)]
+
+
+def _paste(sheet: Image.Image, picture: bytes, left: int, top: int) -> None:
+    face = Image.fromarray(decode_picture(picture)).convert("RGB")
+    sheet.paste(face.resize((FACE, FACE), Image.Resampling.LANCZOS), (left, top))
+
+
+@cache
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(size)

@@ -1,0 +1,1 @@
+"""Choices of set-to-set baseline, one file each."""

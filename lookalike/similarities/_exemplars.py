@@ -1,0 +1,127 @@
+"""Sets kept as exemplars: what `max_max` and `manifold` share.
+
+The best pair of faces makes the score and the modes; parts differ in how alike two faces of one set are.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+from lookalike.faceset import Faces, checked_faces
+from lookalike.kernels.exact import cosines, plain_unit_rows, unit_rows
+from lookalike.kernels.pairwise import best_pairs
+from lookalike.kernels.selection import PREIMAGES, select
+from lookalike.similarities.contract import (
+    Examples,
+    Match,
+    Matches,
+    Mode,
+    Prepared,
+    PreparedSets,
+    SetSimilarity,
+)
+
+
+class ExemplarSimilarity(SetSimilarity):
+    """Largest cosine between a face of one set and a face of the other; a mode is a face number.
+
+    Parameters
+    ----------
+    samples : int
+        Sets with more faces are represented by at most this many (kernel PCA, even steps); 0 keeps all.
+    preimage : str
+        How a step becomes a face: ``nearest``, ``fixed-point`` or ``learned``.
+    """
+
+    def __init__(self, samples: int, preimage: str) -> None:
+        self.samples = samples
+        self.preimage = preimage
+
+    def prepare(self, faces: Faces) -> Prepared:
+        """Keep the chosen faces at unit length, and the table of how alike they are among themselves."""
+        if not isinstance(self.samples, int) or self.samples < 0 or self.samples == 1:
+            raise BadInput(f"samples must be 0 (all faces) or at least 2, got {self.samples!r}")
+        if self.preimage not in PREIMAGES:
+            raise BadInput(f"preimage must be one of {', '.join(PREIMAGES)}, got {self.preimage!r}")
+        unit = plain_unit_rows(checked_faces(faces, "the set"))
+        chosen = np.arange(len(unit))
+        if 0 < self.samples < len(unit):
+            unit, chosen = select(unit, self.samples, self.preimage)
+        kept = unit_rows(unit)
+        return {"faces": kept, "agreements": self.agreements(kept).ravel(), "chosen": chosen.astype(np.int64)}
+
+    @abstractmethod
+    def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:
+        """How alike the faces of one set are, each with each; (n, n), at most 1, 1 on the diagonal."""
+
+    def sizes(self, sets: PreparedSets) -> NDArray[np.int64]:
+        """Number of faces kept."""
+        return np.diff(sets.starts["faces"])
+
+    def match(self, a: Prepared, b: Prepared) -> Match:
+        """Best pair of faces."""
+        matches = self.match_many(PreparedSets.join([a]), PreparedSets.join([b]))
+        return Match(float(matches.scores[0, 0]), matches.modes_a[0, 0], matches.modes_b[0, 0])
+
+    def match_many(self, a: PreparedSets, b: PreparedSets) -> Matches:
+        """Best pair of faces for every pair of sets, by one multiplication."""
+        return Matches(
+            *best_pairs(a.arrays["faces"], a.starts["faces"], b.arrays["faces"], b.starts["faces"])
+        )
+
+    def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
+        """Look the two faces up in the set's own table."""
+        return float(a["agreements"][int(mode) * len(a["faces"]) + int(other)])
+
+    def agreement_many(
+        self, sets: PreparedSets, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Look all of them up at once."""
+        lengths = np.diff(sets.starts["faces"])
+        places = sets.starts["agreements"][which] + modes * lengths[which] + others
+        found: NDArray[np.float64] = sets.arrays["agreements"][places]
+        return found
+
+    def exemplar(self, a: Prepared, mode: Mode) -> int:
+        """The face itself."""
+        return int(a["chosen"][int(mode)])
+
+    def examples(self, reference: Prepared, proxy: Prepared) -> Examples:
+        """Pairs of faces of one set stand for query and target, or query and proxy (section 2.4.1)."""
+        s3, tp, pt = self.match(reference, proxy)
+        across = cosines(reference["faces"], proxy["faces"])  # (n_r, n_p)
+        within_r, within_p = _table(reference), _table(proxy)
+
+        # Positive: face a of the reference plays the query, face b is the target's mode for it.
+        a, b = _ordered_pairs(len(across))
+        pq = across.argmax(axis=1)
+        near = across.max(axis=1)
+        cos_r = cosines(reference["faces"], reference["faces"])
+        positives = np.column_stack(
+            [near[a], cos_r[a, b], np.full(len(a), s3), within_p[pq[a], pt], within_r[b, tp]]
+        )
+        # Negative: face a of the proxy plays the query, face b is the proxy's mode for it.
+        a, b = _ordered_pairs(across.shape[1])
+        tq = across.argmax(axis=0)
+        near = across.max(axis=0)
+        cos_p = cosines(proxy["faces"], proxy["faces"])
+        negatives = np.column_stack(
+            [cos_p[a, b], near[a], np.full(len(a), s3), within_p[b, pt], within_r[tq[a], tp]]
+        )
+        return Examples(positives, negatives)
+
+
+def _table(prepared: Prepared) -> NDArray[np.float64]:
+    count = len(prepared["faces"])
+    table: NDArray[np.float64] = prepared["agreements"].reshape(count, count)
+    return table
+
+
+def _ordered_pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    a, b = np.nonzero(~np.eye(count, dtype=bool))
+    return a, b

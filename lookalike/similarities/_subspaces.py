@@ -1,0 +1,120 @@
+"""Sets kept as linear subspaces: what `max_correlation` and `dffs` share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+from lookalike.faceset import Faces, checked_faces
+from lookalike.kernels.exact import cosines, on_fine_grid, on_grid, plain_unit_rows
+from lookalike.kernels.subspaces import principal_directions, singular_pairs
+from lookalike.similarities.contract import (
+    Examples,
+    Match,
+    Matches,
+    Mode,
+    Prepared,
+    PreparedSets,
+    SetSimilarity,
+)
+
+
+class SubspaceSimilarity(SetSimilarity):
+    """Compare sets through the singular pairs between their principal subspaces.
+
+    A mode is a matrix (dimension, columns) of orthonormal coordinates in the set's own basis; unused rows
+    and columns are zero.
+
+    Parameters
+    ----------
+    dimension : int
+        Most directions kept for a set; a set that spans fewer is used at the dimension it has.
+    centre : bool
+        Whether the mean face is subtracted before the directions are found.
+    """
+
+    mode_type = np.float64
+
+    def __init__(self, dimension: int, centre: bool) -> None:
+        self.dimension = dimension
+        self.centre = centre
+
+    def prepare(self, faces: Faces) -> Prepared:
+        """Find the directions of the set; keep its faces for training rows and evidence."""
+        if not isinstance(self.dimension, int) or self.dimension < 1:
+            raise BadInput(f"dimension must be a whole number of at least 1, got {self.dimension!r}")
+        unit = plain_unit_rows(checked_faces(faces, "the set"))
+        found = principal_directions(unit, self.dimension, self.centre)
+        if not len(found):
+            raise BadInput(
+                f"a set of {len(unit)} face(s) without variation spans no centred subspace: "
+                f"use centre=False or give more different faces"
+            )
+        directions = np.zeros((self.dimension, unit.shape[1]))
+        directions[: len(found)] = found
+        return {
+            "directions": on_fine_grid(directions),
+            "rank": np.array([len(found)]),
+            "faces": on_grid(unit),
+        }
+
+    @abstractmethod
+    def from_singular(
+        self, left: NDArray[Any], values: NDArray[Any], right: NDArray[Any], ranks: NDArray[np.int64]
+    ) -> Matches:
+        """Scores and modes from the singular pairs of every pair of sets; ranks is the smaller dimension."""
+
+    @abstractmethod
+    def closeness(self, length: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Similarity of a unit vector to a subspace, from the length of its projection."""
+
+    def sizes(self, sets: PreparedSets) -> NDArray[np.int64]:
+        """Number of directions kept."""
+        return np.diff(sets.starts["directions"])
+
+    def match(self, a: Prepared, b: Prepared) -> Match:
+        """Compare two subspaces."""
+        matches = self.match_many(PreparedSets.join([a]), PreparedSets.join([b]))
+        return Match(float(matches.scores[0, 0]), matches.modes_a[0, 0], matches.modes_b[0, 0])
+
+    def match_many(self, a: PreparedSets, b: PreparedSets) -> Matches:
+        """One multiplication of all directions, then one small decomposition for each pair of sets."""
+        products = cosines(a.arrays["directions"], b.arrays["directions"])
+        shape = (len(a), self.dimension, len(b), self.dimension)
+        left, values, right = singular_pairs(products.reshape(shape).swapaxes(1, 2))
+        ranks = np.minimum(a.arrays["rank"][:, None], b.arrays["rank"][None, :])
+        return self.from_singular(left, values, right, ranks)
+
+    def exemplar(self, a: Prepared, mode: Mode) -> int:
+        """The face with the longest projection on the mode."""
+        spanned = mode.reshape(self.dimension, -1).T @ np.asarray(a["directions"], dtype=np.float64)
+        return int(np.linalg.norm(np.asarray(a["faces"], dtype=np.float64) @ spanned.T, axis=1).argmax())
+
+    def examples(self, reference: Prepared, proxy: Prepared) -> Examples:
+        """Every face of one of the two sets plays the query (section 2.4.1)."""
+        s3, tp, pt = self.match(reference, proxy)
+
+        def rows(faces: NDArray[Any]) -> NDArray[np.float64]:
+            on_p = cosines(faces, proxy["directions"])  # (n, dimension): projections in coordinates
+            on_r = cosines(faces, reference["directions"])
+            return np.column_stack(
+                [
+                    self.closeness(np.linalg.norm(on_p, axis=1)),
+                    self.closeness(np.linalg.norm(on_r, axis=1)),
+                    np.full(len(faces), s3),
+                    self.closeness(self._within(on_p, pt)),
+                    self.closeness(self._within(on_r, tp)),
+                ]
+            )
+
+        return Examples(rows(reference["faces"]), rows(proxy["faces"]))
+
+    def _within(self, projections: NDArray[np.float64], mode: Mode) -> NDArray[np.float64]:
+        """Length of each projection's direction inside the span of a mode; 0 if it has no direction."""
+        whole = np.linalg.norm(projections, axis=1)
+        part = np.linalg.norm(projections @ mode.reshape(self.dimension, -1), axis=1)
+        return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)

@@ -1,0 +1,149 @@
+"""SetSimilarity: what a baseline must answer so that everything else can stand on it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.faceset import Faces
+
+Prepared = Mapping[str, NDArray[Any]]
+Mode = NDArray[Any]
+
+
+class Match(NamedTuple):
+    """How alike two sets are, and the mode of appearance of each that made them so."""
+
+    score: float
+    mode_a: Mode
+    mode_b: Mode
+
+
+class Matches(NamedTuple):
+    """Match of every set of a with every set of b."""
+
+    scores: NDArray[np.float64]  # (n_a, n_b)
+    modes_a: NDArray[Any]  # (n_a, n_b, *mode_shape)
+    modes_b: NDArray[Any]  # (n_a, n_b, *mode_shape)
+
+
+class Examples(NamedTuple):
+    """Training rows of one reference and one of its proxies, in the order s1 to s5."""
+
+    positives: NDArray[np.float64]  # (rows, 5)
+    negatives: NDArray[np.float64]  # (rows, 5)
+
+
+class PreparedSets(Sequence[Prepared]):
+    """Prepared sets one after the other in a few large arrays, which can be memory-mapped.
+
+    Parameters
+    ----------
+    arrays : mapping of name to array
+        Each prepared array of all sets, joined along its first axis.
+    starts : mapping of name to array (n + 1,)
+        Where each set begins in the array of that name, and the end.
+    """
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], starts: Mapping[str, NDArray[np.int64]]) -> None:
+        self.arrays = dict(arrays)
+        self.starts = dict(starts)
+
+    @classmethod
+    def join(cls, prepared: Iterable[Prepared]) -> PreparedSets:
+        """Join sets that were prepared one by one."""
+        sets = list(prepared)
+        names = list(sets[0]) if sets else []
+        starts = {name: np.cumsum([0, *(len(one[name]) for one in sets)], dtype=np.int64) for name in names}
+        return cls({name: np.concatenate([one[name] for one in sets]) for name in names}, starts)
+
+    def __len__(self) -> int:
+        return min((len(starts) - 1 for starts in self.starts.values()), default=0)
+
+    def __getitem__(self, which: Any) -> Any:
+        """One prepared set for a number; PreparedSets for a slice or an array of numbers."""
+        if isinstance(which, (int, np.integer)):
+            return {name: array[self._rows(name, int(which))] for name, array in self.arrays.items()}
+        if isinstance(which, slice):
+            first, last, step = which.indices(len(self))
+            if step != 1:
+                return self[np.arange(first, last, step)]
+            last = max(first, last)
+            ends = {name: starts[first : last + 1] for name, starts in self.starts.items()}
+            return PreparedSets(
+                {name: array[ends[name][0] : ends[name][-1]] for name, array in self.arrays.items()},
+                {name: some - some[0] for name, some in ends.items()},
+            )
+        return PreparedSets.join([self[int(i)] for i in which]) if len(which) else self[0:0]
+
+    def _rows(self, name: str, number: int) -> slice:
+        starts = self.starts[name]
+        return slice(int(starts[number]), int(starts[number + 1]))
+
+
+class SetSimilarity(ABC):
+    """A baseline: how alike two sets of faces are, and through which of their modes of appearance.
+
+    A mode is a small array whose meaning belongs to the part (a face number, coordinates in a subspace);
+    all modes of a part have the same ``mode_shape`` and ``mode_type``. Larger is more alike, everywhere, and
+    a score does not depend on which of the two sets comes first: a directed measure makes itself symmetric.
+
+    Implement `prepare`, `match`, `agreement`, `exemplar` and `examples`; the ``_many`` forms loop over them
+    and are overridden only for speed, with the same bits as result.
+    """
+
+    mode_type: type[np.generic] = np.int64
+
+    @property
+    def mode_shape(self) -> tuple[int, ...]:
+        """Shape of one mode."""
+        return ()
+
+    def sizes(self, sets: PreparedSets) -> NDArray[np.int64]:
+        """Rows that each set brings to a comparison, which decides how many sets fit a block; (n,)."""
+        return np.ones(len(sets), dtype=np.int64)
+
+    @abstractmethod
+    def prepare(self, faces: Faces) -> Prepared:
+        """Turn the faces (n, d) of one set into named arrays, each with at least one axis."""
+
+    @abstractmethod
+    def match(self, a: Prepared, b: Prepared) -> Match:
+        """Compare two prepared sets."""
+
+    @abstractmethod
+    def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
+        """How alike two modes of the same set are, at most 1."""
+
+    @abstractmethod
+    def exemplar(self, a: Prepared, mode: Mode) -> int:
+        """Which face of the set, as it was given to `prepare`, shows this mode best."""
+
+    @abstractmethod
+    def examples(self, reference: Prepared, proxy: Prepared) -> Examples:
+        """Draw training rows from a set and one of its proxies, without any label."""
+
+    def match_many(self, a: PreparedSets, b: PreparedSets) -> Matches:
+        """Compare every set of a with every set of b."""
+        shape = (len(a), len(b))
+        scores = np.empty(shape)
+        modes_a = np.empty(shape + self.mode_shape, dtype=self.mode_type)
+        modes_b = np.empty_like(modes_a)
+        for i, j in np.ndindex(shape):
+            scores[i, j], modes_a[i, j], modes_b[i, j] = self.match(a[i], b[j])
+        return Matches(scores, modes_a, modes_b)
+
+    def agreement_many(
+        self, sets: PreparedSets, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Agreement of ``modes[i]`` with ``others[i]``, both modes of set ``which[i]``; (m,)."""
+        return np.array(
+            [self.agreement(sets[i], u, v) for i, u, v in zip(which, modes, others, strict=True)], dtype=float
+        )
+
+
+PART = SetSimilarity

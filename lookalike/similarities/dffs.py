@@ -1,0 +1,77 @@
+"""Distance from feature space, from subspace to subspace, turned round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.parameters import DIMENSION
+from lookalike.similarities._subspaces import SubspaceSimilarity
+from lookalike.similarities.contract import Matches, Mode, Prepared, PreparedSets
+
+
+class Dffs(SubspaceSimilarity):
+    """1 - mean squared distance of unit vectors of one subspace to the other (section 2.3 of the paper).
+
+    That is |B_A^T B_B|² / r (Frobenius norm, r the smaller dimension). The mode of a set is a subspace of its
+    subspace, spanned by the leading half of its canonical vectors; modes agree by the same measure.
+
+    Parameters
+    ----------
+    dimension : int
+        Most directions kept for a set.
+    centre : bool
+        Whether the mean face is subtracted before the directions are found.
+    """
+
+    def __init__(self, dimension: int = DIMENSION, centre: bool = False) -> None:
+        super().__init__(dimension, centre)
+
+    @property
+    def mode_shape(self) -> tuple[int, ...]:
+        """Columns are canonical vectors in coordinates; unused ones are zero."""
+        return (self.dimension, (self.dimension + 1) // 2)
+
+    def from_singular(
+        self, left: NDArray[Any], values: NDArray[Any], right: NDArray[Any], ranks: NDArray[np.int64]
+    ) -> Matches:
+        """Sum of squared canonical correlations, and the leading half of the canonical vectors."""
+        squares = np.zeros(values.shape[:-1])
+        for column in range(values.shape[-1]):
+            squares += values[..., column] ** 2
+        columns = self.mode_shape[1]
+        kept = np.arange(columns) < (ranks[..., None] + 1) // 2  # (n_a, n_b, columns)
+        return Matches(
+            np.minimum(squares / ranks, 1.0),
+            np.where(kept[..., None, :], left[..., :columns], 0.0),
+            np.where(kept[..., None, :], right[..., :columns], 0.0),
+        )
+
+    def closeness(self, length: NDArray[np.float64]) -> NDArray[np.float64]:
+        """1 - squared distance of a unit vector to the subspace: its squared projection."""
+        return np.minimum(length**2, 1.0)
+
+    def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
+        """The same measure between the two smaller subspaces."""
+        return float(_shared(mode[None], other[None])[0])
+
+    def agreement_many(
+        self, sets: PreparedSets, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """The same measure for all pairs of smaller subspaces."""
+        return _shared(modes, others)
+
+
+def _shared(modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
+    # Written as sums of columns, so that one pair and many give the same bits.
+    total = np.zeros(len(modes))
+    for i in range(modes.shape[2]):
+        for j in range(others.shape[2]):
+            product = np.zeros(len(modes))
+            for row in range(modes.shape[1]):
+                product += modes[:, row, i] * others[:, row, j]
+            total += product**2
+    smaller = np.minimum(modes.any(axis=1).sum(axis=1), others.any(axis=1).sum(axis=1))
+    return np.minimum(total / np.maximum(smaller, 1), 1.0)

@@ -1,0 +1,63 @@
+"""Maximum correlation: the best cosine between any vectors of two subspaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.parameters import DIMENSION
+from lookalike.similarities._subspaces import SubspaceSimilarity
+from lookalike.similarities.contract import Matches, Mode, Prepared, PreparedSets
+
+
+class MaxCorrelation(SubspaceSimilarity):
+    """sim(A, B) = largest singular value of B_A^T B_B (section 3.3 of the paper).
+
+    The modes are the first pair of canonical vectors, in the coordinates of each set's basis; two modes of
+    a set agree by the absolute cosine, because the sign of a singular vector means nothing.
+
+    Parameters
+    ----------
+    dimension : int
+        Most directions kept for a set.
+    centre : bool
+        Whether the mean face is subtracted before the directions are found.
+    """
+
+    def __init__(self, dimension: int = DIMENSION, centre: bool = False) -> None:
+        super().__init__(dimension, centre)
+
+    @property
+    def mode_shape(self) -> tuple[int, ...]:
+        """A unit vector of coordinates."""
+        return (self.dimension,)
+
+    def from_singular(
+        self, left: NDArray[Any], values: NDArray[Any], right: NDArray[Any], ranks: NDArray[np.int64]
+    ) -> Matches:
+        """The first singular pair."""
+        return Matches(np.minimum(values[..., 0], 1.0), left[..., 0], right[..., 0])
+
+    def closeness(self, length: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Cosine of a unit vector with its projection: the length itself."""
+        return np.minimum(length, 1.0)
+
+    def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
+        """Absolute cosine of the two vectors."""
+        return float(_absolute_cosines(mode[None], other[None])[0])
+
+    def agreement_many(
+        self, sets: PreparedSets, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Absolute cosines of all pairs of vectors."""
+        return _absolute_cosines(modes, others)
+
+
+def _absolute_cosines(modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
+    # Summed component by component, so that one pair and many give the same bits.
+    total = np.zeros(len(modes))
+    for column in range(modes.shape[1]):
+        total += modes[:, column] * others[:, column]
+    return np.minimum(np.abs(total), 1.0)

@@ -1,0 +1,33 @@
+"""Maximum maximorum: the best cosine over all pairs of faces of two sets."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.kernels.exact import cosines
+from lookalike.parameters import SAMPLES
+from lookalike.similarities._exemplars import ExemplarSimilarity
+
+
+class MaxMax(ExemplarSimilarity):
+    """sim(A, B) = max over f in A, g in B of cos(f, g) (section 3.3 of the paper).
+
+    The mode of a set is its face in the best pair; two modes agree by the cosine of their faces.
+
+    Parameters
+    ----------
+    samples : int
+        Sets with more faces are represented by at most this many; 0 keeps all.
+    preimage : str
+        ``nearest`` (a real face, so that evidence is a real picture), ``fixed-point`` or ``learned``.
+    """
+
+    def __init__(self, samples: int = SAMPLES, preimage: str = "nearest") -> None:
+        super().__init__(samples, preimage)
+
+    def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Cosines of the faces."""
+        table = cosines(faces, faces)
+        np.fill_diagonal(table, 1.0)
+        return table

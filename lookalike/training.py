@@ -1,0 +1,92 @@
+"""Train: fit a second stage on a gallery's tables, without a label."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from lookalike import parts
+from lookalike.collection.gallery import Gallery
+from lookalike.collection.tables import TableStore
+from lookalike.errors import BadInput
+from lookalike.indexing import index_fingerprint
+from lookalike.progress import Track, silent
+from lookalike.rerankers.contract import Reranker
+from lookalike.transitivity.tables import Tables
+
+# Raised whenever what is learnt, or how it is stored, changes.
+FORMAT = 1
+
+
+def train(
+    tables: Tables,
+    reranker: Reranker | str = "learnt",
+    seed: int = 0,
+    gallery: Gallery | None = None,
+    track: Track = silent,
+) -> Reranker:
+    """Return a fitted second stage; beside a gallery it is stored, and found again while it fits.
+
+    Parameters
+    ----------
+    tables : Tables
+        As `index` returns them.
+    reranker : Reranker or str
+        The second stage, or its name.
+    seed : int
+        Chooses the random references; the same gallery and seed give the same result.
+    gallery : Gallery, optional
+        The gallery the tables belong to.
+    track : callable
+        Shows progress.
+    """
+    part: Reranker = parts.build("rerankers", reranker)
+    check_seed(seed)
+    if gallery is None or not part.is_learnt:
+        return part.fit(tables, np.random.default_rng(seed), track)
+    store, kind = TableStore.beside(gallery.path), _kind(tables, part, seed)
+    fingerprint = _fingerprint(gallery, tables, part, seed)
+    stored = store.load(kind, fingerprint)
+    if stored is not None:
+        try:
+            return part.from_arrays(stored.arrays)
+        except BadInput:  # the stored arrays are damaged: learn again
+            store.drop(kind)
+    part.fit(tables, np.random.default_rng(seed), track)
+    store.save(
+        kind, fingerprint, part.to_arrays(), {"format": FORMAT, "reranker": parts.spec(part), "seed": seed}
+    )
+    store.keep_only(kind, fingerprint)
+    return part
+
+
+def is_trained(gallery: Gallery, tables: Tables, reranker: Reranker, seed: int) -> bool:
+    """Whether `train` would find everything done."""
+    if not reranker.is_learnt:
+        return True
+    store = TableStore.beside(gallery.path)
+    return (
+        store.load(_kind(tables, reranker, seed), _fingerprint(gallery, tables, reranker, seed)) is not None
+    )
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what cannot seed a random choice.
+
+    Raises
+    ------
+    BadInput
+        If it is not a whole number of at least 0.
+    """
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise BadInput(f"seed must be a whole number of at least 0, got {seed!r}")
+
+
+def _kind(tables: Tables, reranker: Reranker, seed: int) -> str:
+    return f"{parts.spec(reranker)} on {parts.spec(tables.similarity)} seed {seed}"
+
+
+def _fingerprint(gallery: Gallery, tables: Tables, reranker: Reranker, seed: int) -> str:
+    shaped_by = f"{FORMAT}|{index_fingerprint(gallery, tables.similarity)}|{parts.spec(reranker)}|{seed}"
+    return hashlib.sha256(shaped_by.encode()).hexdigest()[:32]

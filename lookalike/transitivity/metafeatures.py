@@ -1,0 +1,60 @@
+"""Query, proxy, target: the five numbers, in the order of the paper."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.transitivity.tables import Row, Tables
+
+NUMBERS: Final = (
+    "query and proxy are alike",
+    "query and target are alike",
+    "proxy and target are alike",
+    "query and target meet the proxy in the same face",
+    "query and proxy meet the target in the same face",
+)
+
+
+def metafeatures(row: Row, tables: Tables, slots: NDArray[np.int64]) -> NDArray[np.float64]:
+    """v(query, target | proxy) = [s1, s2, s3, s4, s5] for every target and each of its proxies (equation 1).
+
+    s1 = sim(query, proxy), s2 = sim(query, target), s3 = sim(proxy, target),
+    s4 = agreement in the proxy of mode(proxy | query) and mode(proxy | target),
+    s5 = agreement in the target of mode(target | query) and mode(target | proxy).
+
+    Parameters
+    ----------
+    row : Row
+        The query against all n sets.
+    tables : Tables
+    slots : array (n, k)
+        Columns of ``tables.neighbours`` that are proxies, as `proxy_slots` chooses them.
+
+    Returns
+    -------
+    array (n, k, 5)
+        Rows of a query that is a member mean nothing for itself as a target.
+    """
+    near = tables.neighbours
+    proxies = np.take_along_axis(near.sets, slots, axis=1)  # (n, k)
+    targets = np.broadcast_to(np.arange(len(proxies))[:, None], proxies.shape)
+    features = np.empty((*proxies.shape, 5))
+    features[..., 0] = row.scores[proxies]
+    features[..., 1] = row.scores[targets]
+    features[..., 2] = np.take_along_axis(near.scores, slots, axis=1)
+    features[..., 3] = _agreements(tables, proxies, row.set_modes, near.their_modes[targets, slots])
+    features[..., 4] = _agreements(tables, targets, row.set_modes, near.own_modes[targets, slots])
+    return features
+
+
+def _agreements(
+    tables: Tables, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
+) -> NDArray[np.float64]:
+    flat = which.ravel()
+    found = tables.similarity.agreement_many(
+        tables.sets, flat, modes[flat], others.reshape(len(flat), *others.shape[2:])
+    )
+    return found.reshape(which.shape)

@@ -1,0 +1,102 @@
+"""Tables: a gallery as the method sees it, and the row that a query adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import NotFound
+from lookalike.kernels.threads import in_order
+from lookalike.similarities.contract import Matches, PreparedSets, SetSimilarity
+
+# Rows of faces or directions in one block of a comparison: its products take at most 32 MB.
+BLOCK_ROWS = 2048
+
+
+class Neighbours(NamedTuple):
+    """The nearest sets of each set, nearest first, itself left out; ties go to the lower number."""
+
+    sets: NDArray[np.int64]  # (n, k)
+    scores: NDArray[np.float64]  # (n, k): s3
+    own_modes: NDArray[Any]  # (n, k, *mode_shape): mode(set | neighbour)
+    their_modes: NDArray[Any]  # (n, k, *mode_shape): mode(neighbour | set)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Everything derived from a gallery: prepared sets in the order of their ids, and their neighbours."""
+
+    ids: tuple[str, ...]
+    dimension: int  # how many numbers describe a face
+    similarity: SetSimilarity
+    sets: PreparedSets
+    neighbours: Neighbours
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Number of each set by its id."""
+        return {id: number for number, id in enumerate(self.ids)}
+
+    def number(self, id: str) -> int:
+        """Return the number of a set.
+
+        Raises
+        ------
+        NotFound
+            If no set has this id.
+        """
+        if id not in self.numbers:
+            raise NotFound(
+                f"there is no set called {id!r} among the {len(self)} indexed: see `lookalike list`"
+            )
+        return self.numbers[id]
+
+
+class Row(NamedTuple):
+    """The baseline comparison of one query with every set of the gallery."""
+
+    scores: NDArray[np.float64]  # (n,): s2 of each target, s1 of each proxy
+    query_modes: NDArray[Any]  # (n, *mode_shape): mode(query | set)
+    set_modes: NDArray[Any]  # (n, *mode_shape): mode(set | query)
+    member: int | None  # the query's own number if it is in the gallery: never a target, never a proxy
+
+
+def compare(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets) -> Matches:
+    """Match every query with every set, in blocks; memory beyond the result stays bounded."""
+    columns = set_blocks(similarity, sets)
+
+    def part(where: slice) -> Matches:
+        return similarity.match_many(queries, sets[where])
+
+    parts = list(in_order(part, columns))
+    if not parts:
+        return similarity.match_many(queries, sets)
+    return Matches(*(np.concatenate(pieces, axis=1) for pieces in zip(*parts, strict=True)))
+
+
+def rows(tables: Tables, queries: PreparedSets, members: list[int | None]) -> Iterator[Row]:
+    """Yield the row of each query, comparing a block of queries at a time."""
+    for where in set_blocks(tables.similarity, queries):
+        matches = compare(tables.similarity, queries[where], tables.sets)
+        for place, member in enumerate(members[where]):
+            yield Row(matches.scores[place], matches.modes_a[place], matches.modes_b[place], member)
+
+
+def set_blocks(similarity: SetSimilarity, sets: PreparedSets) -> list[slice]:
+    """Cut sets into runs whose padded rows fit a block; a set that is larger alone is a block of its own."""
+    found: list[slice] = []
+    start, longest = 0, 0
+    for number, size in enumerate(similarity.sizes(sets)):
+        longest = max(longest, int(size))
+        if number > start and longest * (number + 1 - start) > BLOCK_ROWS:
+            found.append(slice(start, number))
+            start, longest = number, int(size)
+    return [*found, slice(start, len(sets))] if len(sets) else []

@@ -1,0 +1,1 @@
+"""Drawn faces: people who never existed, filmed for demo, tests, scale."""
