@@ -98,6 +98,17 @@ def connect(path: Path, wait: float) -> Connection:
     return connection
 
 
+def check_list(path: Path, wait: float) -> None:
+    """Refuse a gallery whose list of sets contradicts itself, from which sets could be missing unnoticed.
+
+    The faces are not looked at (that would read the whole file): each is checked when it is read.
+    """
+    with closing(connect(path, wait)) as connection:
+        found = connection.execute("PRAGMA integrity_check(sets)").fetchall()
+    if found != [("ok",)]:
+        raise GalleryUnreadable(f"{path} is damaged ({found[0][0]}): restore it from a backup")
+
+
 def check_same(connection: Connection, path: Path) -> None:
     """Refuse to go on if the file under the connection is no longer the one that was opened.
 

@@ -33,6 +33,9 @@ def in_words(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise from_sqlite(error, path) from error
+    except UnicodeDecodeError as error:
+        # Python could not even read SQLite's complaint, which quotes the damaged part of the file.
+        raise damaged(path, "text that is not text") from error
     except OSError as error:
         raise from_system(error, path) from error
 
@@ -65,10 +68,7 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> LookalikeError:
         return BadInput(f"a face, picture or name is too large for {path}: the limit is 1 GB for each")
     # Without a code the complaint is Python's: text in the file that is not text, or numbers that are not.
     if code in DAMAGED or code in (None, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH):
-        return GalleryUnreadable(
-            f"{path} is damaged or is not a gallery ({error}): "
-            f"restore it from a backup, or add the sets again"
-        )
+        return damaged(path, str(error))
     return StorageFailed(
         f"the disk refused to read or write {path} ({error}): check its free space and health, then repeat"
     )
@@ -87,6 +87,13 @@ def from_system(error: OSError, path: Path) -> LookalikeError:
         return NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
     return StorageFailed(
         f"the disk refused {path} ({error.strerror or error}): repeat, or choose another place"
+    )
+
+
+def damaged(path: Path, why: str) -> GalleryUnreadable:
+    """The one sentence for a file that SQLite cannot make sense of."""
+    return GalleryUnreadable(
+        f"{path} is damaged or is not a gallery ({why}): restore it from a backup, or add the sets again"
     )
 
 

@@ -62,6 +62,7 @@ class Gallery:
                     )
                 connections.create(self._file)
             connections.check_file(self._file)
+            connections.check_list(self._file, wait)
             self._connection: Connection | None = connections.connect(self._file, wait)
         self._catch_up()
 
@@ -188,12 +189,12 @@ class Gallery:
     def ids(self) -> list[str]:
         """Every set id, sorted by code point."""
         with self._transaction() as connection:
-            return queries.ids(connection)
+            return queries.ids(connection, self.path)
 
     def contents(self) -> dict[str, str]:
         """Id -> content hash of each set, sorted by id."""
         with self._transaction() as connection:
-            return queries.contents(connection)
+            return queries.contents(connection, self.path)
 
     def fingerprint(self) -> str:
         """SHA-256 of descriptor, dimension, contents: two galleries with the same one rank alike."""
@@ -203,7 +204,7 @@ class Gallery:
     def listing(self) -> Iterator[SetFacts]:
         """What is known of each set without reading its faces, by id."""
         with self._transaction() as connection:
-            return iter(queries.listing(connection))
+            return iter(queries.listing(connection, self.path))
 
     def facts(self) -> dict[str, str | int | bool | None]:
         """Format, counts, size, descriptor, dimension, creation time, whether a wipe is due."""
@@ -236,7 +237,7 @@ class Gallery:
             with in_words(self.path):
                 connection.execute("BEGIN")
                 # SQLite chooses the version at the first read, not at BEGIN.
-                asked = queries.ids(connection) if ids is None else iter(_several(ids))
+                asked = queries.ids(connection, self.path) if ids is None else iter(_several(ids))
                 queries.count(connection)
             for set_id in asked:
                 with in_words(self.path):
@@ -264,12 +265,12 @@ class Gallery:
                 yield connection
 
     def _read(self, connection: Connection, set_id: str, pictures: bool) -> FaceSet:
-        dimension = queries.dimension(connection, self.path)
-        found = None
-        if dimension is not None and queries.has(connection, set_id):
-            found = rows.read(connection, self.path, set_id, dimension, pictures)
-        if found is None:
+        if not queries.has(connection, set_id):
             raise queries.unknown(connection, self.path, set_id)
+        dimension = queries.dimension(connection, self.path)
+        found = rows.read(connection, self.path, set_id, dimension, pictures) if dimension else None
+        if found is None:
+            raise rows.damaged(self.path, f"set {set_id!r} is listed but cannot be found")
         return found
 
     def _catch_up(self, wait: float = 0.0) -> None:

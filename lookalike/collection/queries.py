@@ -8,6 +8,7 @@ import json
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lookalike.collection import purge, schema
 from lookalike.errors import GalleryUnreadable, NotFound
@@ -56,20 +57,30 @@ def has(connection: sqlite3.Connection, set_id: object) -> bool:
     return connection.execute("SELECT 1 FROM sets WHERE id = ?", (set_id,)).fetchone() is not None
 
 
-def ids(connection: sqlite3.Connection) -> list[str]:
+def ids(connection: sqlite3.Connection, path: Path) -> list[str]:
     """Every id, by code point: SQLite compares UTF-8 bytes, which gives the same order."""
-    return [row[0] for row in connection.execute("SELECT id FROM sets ORDER BY id").fetchall()]
+    return [row[0] for row in _rows(connection, path, "SELECT id FROM sets ORDER BY id", str)]
 
 
-def contents(connection: sqlite3.Connection) -> dict[str, str]:
+def contents(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
     """Id -> content hash, by id."""
-    return dict(connection.execute("SELECT id, content FROM sets ORDER BY id").fetchall())
+    return dict(_rows(connection, path, "SELECT id, content FROM sets ORDER BY id", str, str))
 
 
-def listing(connection: sqlite3.Connection) -> list[SetFacts]:
+def listing(connection: sqlite3.Connection, path: Path) -> list[SetFacts]:
     """What is known of each set, by id."""
-    found = connection.execute("SELECT id, origin, faces, pictures, added FROM sets ORDER BY id").fetchall()
-    return [SetFacts(*row) for row in found]
+    asked = "SELECT id, origin, faces, pictures, added FROM sets ORDER BY id"
+    return [SetFacts(*row) for row in _rows(connection, path, asked, str, str, int, int, str)]
+
+
+def _rows(connection: sqlite3.Connection, path: Path, asked: str, *kinds: type) -> list[Any]:
+    found = connection.execute(asked).fetchall()
+    # SQLite keeps any value in any column, so damage may turn text into a number or nothing.
+    if not all(isinstance(value, kind) for row in found for value, kind in zip(row, kinds, strict=True)):
+        raise GalleryUnreadable(
+            f"{path} is damaged: its list of sets has entries that are none: restore it from a backup"
+        )
+    return found
 
 
 def fingerprint(connection: sqlite3.Connection, path: Path) -> str:
@@ -77,7 +88,7 @@ def fingerprint(connection: sqlite3.Connection, path: Path) -> str:
     shaping = [
         fact(connection, "descriptor"),
         dimension(connection, path),
-        list(contents(connection).items()),
+        list(contents(connection, path).items()),
     ]
     return hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
 
@@ -107,7 +118,7 @@ def unknown(connection: sqlite3.Connection, path: Path, set_id: object) -> NotFo
     sets = count(connection)
     near: list[str] = []
     if isinstance(set_id, str) and sets <= MOST_COMPARED:
-        near = difflib.get_close_matches(set_id, ids(connection), n=SUGGESTIONS)
+        near = difflib.get_close_matches(set_id, ids(connection, path), n=SUGGESTIONS)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`lookalike list` names them"
     holds = "1 set" if sets == 1 else f"{sets} sets"
     return NotFound(f"{path} has no set {set_id!r} among its {holds}: {hint}")

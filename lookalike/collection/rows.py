@@ -99,13 +99,16 @@ def read(
         " FROM faces WHERE set_number = ? ORDER BY position",
         (number,),
     ).fetchall()
+    if not isinstance(origin, str) or not isinstance(content, str):
+        raise damaged(path, f"set {set_id!r} has lost its origin or content hash")
     if len(faces) != count:
         raise damaged(path, f"set {set_id!r} has {len(faces)} of its {count} faces")
     for expected, (position, check, descriptor, source, _) in enumerate(faces):
         if not isinstance(descriptor, bytes) or len(descriptor) != 4 * dimension:
             given = f"{len(descriptor)} bytes" if isinstance(descriptor, bytes) else "no bytes"
             raise damaged(path, f"face {expected} of set {set_id!r} has {given} where {4 * dimension} belong")
-        if position != expected or check != checksum(set_id, expected, source, descriptor):
+        text = source is None or isinstance(source, str)
+        if position != expected or not text or check != checksum(set_id, expected, source, descriptor):
             raise damaged(path, f"face {expected} of set {set_id!r} does not fit its checksum")
     descriptors = np.frombuffer(b"".join(face[2] for face in faces), dtype="<f4").reshape(count, dimension)
     sources = tuple(face[3] for face in faces) if faces and faces[0][3] is not None else ()

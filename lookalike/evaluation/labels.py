@@ -74,7 +74,7 @@ def _from_csv(path: Path) -> Labels:
 
 def _from_npz(path: Path) -> Labels:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             names, persons = arrays["set_names"], arrays["set_person"]
     except KeyError as reason:
         raise BadInput(

@@ -85,9 +85,8 @@ def _paint_ear(canvas: Canvas, side: float) -> None:
         ],
         closed=True,
     )
-    # On the side turned to the camera the whole ear shows, drawn wider than its foreshortening.
     place = (side, 1.0)
-    middle = np.array((0.0, 0.06))
+    middle = np.array((0.0, 0.06))  # ears hang a little below the middle of the head
     pixels = canvas.at((shape + middle) * place, -0.12)
     canvas.fill(pixels, colours.shade(skin, 0.93), solid=True)
     canvas.stroke(np.concatenate([pixels, pixels[:2]]), 0.02, colours.shade(skin, 0.66), 0.6)

@@ -27,10 +27,10 @@ def gallery(path: Path) -> Iterator[Gallery]:
         yield opened
 
 
-@pytest.fixture
-def obeying(tmp_path: Path) -> Callable[[], None]:
+@pytest.fixture(scope="session")
+def obeying(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], None]:
     """What to run before a child so that it obeys permission bits, even as root."""
-    if not children.permissions_can_be_obeyed(tmp_path / "probe"):
+    if not children.permissions_can_be_obeyed(tmp_path_factory.mktemp("probe")):
         pytest.skip("this user ignores permission bits, and the capability to do so cannot be dropped")
     return children.obey_permissions
 

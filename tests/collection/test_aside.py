@@ -87,12 +87,10 @@ def test_disk_full(store: TableStore) -> None:
     assert store.latest("kind").fingerprint == "new"
 
 
-def test_read_only_folder(tmp_path: Path) -> None:
-    if not children.permissions_can_be_obeyed(tmp_path / "probe"):
-        pytest.skip("this user ignores permission bits, and the capability to do so cannot be dropped")
+def test_read_only_folder(tmp_path: Path, obeying) -> None:
     folder = tmp_path / "folder"
     folder.mkdir(mode=0o555)
-    said = children.run(SAVE, folder / "x.derived", before=children.obey_permissions)
+    said = children.run(SAVE, folder / "x.derived", before=obeying)
     assert re.match(r"StorageFailed \| permission to use .*x.derived was refused \(Permission denied\)", said)
     assert list(folder.iterdir()) == []
 

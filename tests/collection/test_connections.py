@@ -145,7 +145,7 @@ def test_creating_without_hard_links(path: Path, monkeypatch: pytest.MonkeyPatch
         assert gallery.ids() == ["a"]
 
 
-@pytest.mark.parametrize("limit", [0, 4096, 20_000, 60_000])
+@pytest.mark.parametrize("limit", [0, 20_000])
 def test_a_full_disk_while_creating_leaves_nothing(path: Path, limit: int) -> None:
     code = """
     try:

@@ -23,8 +23,11 @@ from tests.collection.samples import SEED, a_set, edit
         ("UPDATE faces SET descriptor = 'text' WHERE position = 2", "face 2 of set 'a' has no bytes"),
         ("UPDATE faces SET source = 'elsewhere' WHERE position = 0", "face 0 of set 'a' does not fit"),
         ("UPDATE faces SET position = 7 WHERE position = 2", "face 2 of set 'a'"),
+        ("UPDATE faces SET source = x'00' WHERE position = 0", "face 0 of set 'a' does not fit"),
+        ("UPDATE sets SET origin = x'00'", "set 'a' has lost its origin"),
         ("DELETE FROM faces WHERE position = 2", "set 'a' has 2 of its 3 faces"),
         ("UPDATE sets SET id = 'b'", "face 0 of set 'b' does not fit"),
+        ("DELETE FROM facts WHERE name = 'dimension'", "set 'a' is listed but cannot be found"),
         ("UPDATE facts SET value = '5' WHERE name = 'dimension'", "has 16 bytes where 20"),
         ("UPDATE facts SET value = 'many' WHERE name = 'dimension'", "'many' numbers"),
     ],
@@ -49,6 +52,41 @@ def test_damaged_pictures_are_found_out(path: Path) -> None:
         gallery.get("a")
         with pytest.raises(GalleryUnreadable, match="pictures of set 'a'"):
             gallery.get("a", pictures=True)
+
+
+def test_a_set_missing_from_the_list_is_noticed(path: Path) -> None:
+    with Gallery(path, create=True) as gallery:
+        gallery.add(a_set("here"))
+        gallery.add(a_set("hidden"))
+    # The index over ids is rewritten as if it were partial: the second set is in the table but not in it.
+    edit(
+        path,
+        "PRAGMA writable_schema = ON",
+        "CREATE UNIQUE INDEX partial ON sets (id) WHERE id <> 'hidden'",
+        "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'partial')"
+        " WHERE name = 'sqlite_autoindex_sets_1'",
+        "DELETE FROM sqlite_schema WHERE name = 'partial'",
+    )
+    with pytest.raises(GalleryUnreadable, match="missing from index"):
+        Gallery(path)
+
+
+def test_a_schema_that_is_not_text(path: Path) -> None:
+    Gallery(path, create=True).close()
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"CREATE TABLE sets", b"CREATE TABLE \xe6\xffts"))
+    with pytest.raises(GalleryUnreadable, match="damaged"):
+        Gallery(path)
+
+
+def test_a_damaged_list(path: Path) -> None:
+    with Gallery(path, create=True) as gallery:
+        gallery.add(a_set())
+    edit(path, "UPDATE sets SET id = x'61', content = x'00', faces = 'many'")
+    with Gallery(path) as gallery:
+        for ask in (gallery.ids, gallery.contents, gallery.fingerprint, gallery.listing):
+            with pytest.raises(GalleryUnreadable, match="list of sets"):
+                ask()
 
 
 def test_text_that_is_not_text(path: Path) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.worlds import collection
 from lookalike.worlds.collection import DrawnSet, draw_collection, write_collection
+from lookalike.worlds.films import film
 
 SMALL: dict[str, Any] = {"frames": 2, "size": 32}
 
@@ -52,8 +54,12 @@ def test_same_seed_same_collection_other_seed_another() -> None:
 
 def test_nothing_is_drawn_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    real = collection.film
-    monkeypatch.setattr(collection, "film", lambda *given: made.append(given) or real(*given))
+
+    def counted(*given: Any) -> NDArray[np.uint8]:
+        made.append(given)
+        return film(*given)
+
+    monkeypatch.setattr(collection, "film", counted)
     drawn = draw_collection(people=1000, **SMALL)
     assert made == []
     next(drawn)

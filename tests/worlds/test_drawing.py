@@ -16,7 +16,7 @@ PERSON = draw_person(0, 1)
 
 
 def grey(view: View, size: int = 64, index: int = 1) -> NDArray[np.float64]:
-    return draw_face(draw_person(0, index), view, size).astype(np.float64).mean(axis=2)
+    return np.asarray(draw_face(draw_person(0, index), view, size).mean(axis=2))
 
 
 @pytest.mark.parametrize("size", [32, 65, 96])
@@ -88,15 +88,13 @@ def test_shift_moves_the_face() -> None:
     ],
 )
 def test_what_changes_changes_where_it_is(view: View, rows: slice) -> None:
-    change = np.abs(grey(view) - grey(replace(View(), style=replace(view.style, room=0))))
     changed = np.abs(grey(view) - grey(View()))
     assert changed[rows].mean() > 2
     assert changed[rows].sum() >= 0.5 * changed.sum()
-    assert change.max() > 0
 
 
 def test_people_and_twins_are_told_apart_by_degrees() -> None:
-    # People 1 and 9 are near twins; 1 and 2 are strangers.
+    # People 1 and 9 are near twins; 1 and 3 are strangers.
     twins = np.abs(grey(View(), index=1) - grey(View(), index=9)).mean()
     strangers = np.abs(grey(View(), index=1) - grey(View(), index=3)).mean()
     assert 1 < twins < strangers

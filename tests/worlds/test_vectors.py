@@ -54,7 +54,7 @@ def test_seed_decides_everything() -> None:
 
 
 def test_sets_come_one_by_one() -> None:
-    # A million people would not fit: only what is asked for is made.
+    # So many sets would not be made in the time of a test: only what is asked for is made.
     assert len(list(islice(vector_world(counts={1: 200_000}, faces=2), 3))) == 3
 
 

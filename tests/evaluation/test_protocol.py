@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lookalike import FaceSet, Search, index, parts, train
+from lookalike.errors import BadInput
+from lookalike.evaluation.measures import summary
+from lookalike.evaluation.protocol import leave_one_out, outside
+from tests.small_world import small_world
+
+RERANKERS = parts.names("rerankers")
+
+
+def test_every_set_with_a_match_is_a_query_and_the_rest_are_distractors() -> None:
+    sets, labels = small_world(people=4, sets=2)
+    rng = np.random.default_rng(9)
+    sets.append(FaceSet("lonely", rng.normal(size=(3, sets[0].dimension))))
+    labels["lonely"] = "hermit"
+    tables = index(sets)
+    result = leave_one_out(tables, {"baseline": train(tables, "baseline")}, labels)
+    assert result.queries == sorted(set(labels) - {"lonely"})
+    assert (result.sets, result.distractors, result.ranked) == (9, 1, 8)
+    facts = result.to_dict()
+    assert set(facts) == {"queries", "sets", "distractors", "rerankers"}
+    assert facts["queries"] == 8
+
+
+@pytest.mark.parametrize("name", RERANKERS)
+def test_ranks_are_those_of_single_searches(name: str) -> None:
+    """The batch of the protocol gives each query what it gets alone."""
+    sets, labels = small_world()
+    tables = index(sets)
+    search = Search(tables, train(tables, name))
+    result = leave_one_out(tables, {name: search.reranker}, labels)
+    for query, ranks in zip(result.queries, result.ranks[name], strict=True):
+        ids = search.find(query).ids
+        assert query not in ids
+        assert [ids.index(id) + 1 for id in ids if labels[id] == labels[query]] == ranks.tolist()
+
+
+def test_perfect_world_has_perfect_measures() -> None:
+    sets, labels = small_world(spread=0.01)
+    tables = index(sets)
+    found = leave_one_out(tables, {"baseline": train(tables, "baseline")}, labels).to_dict()["rerankers"]
+    assert found["baseline"]["mean_anr"] == 0.0
+    assert found["baseline"]["map"] == found["baseline"]["rank1"] == 1.0
+
+
+def test_outside_queries_rank_the_whole_gallery() -> None:
+    sets, labels = small_world(people=5, sets=3)
+    asked = [faceset for faceset in sets if faceset.id in list(labels)[::4]]
+    kept = [faceset for faceset in sets if faceset not in asked]
+    stranger = FaceSet("stranger", np.random.default_rng(1).normal(size=(2, sets[0].dimension)))
+    tables = index(kept)
+    inside = {faceset.id: labels[faceset.id] for faceset in kept}
+    people = [labels[faceset.id] for faceset in asked] + ["nobody"]
+    result = outside(tables, {"learnt": train(tables)}, [*asked, stranger], people, inside)
+    assert result.queries == [faceset.id for faceset in asked]
+    assert result.ranked == len(kept)
+    search = Search(tables, train(tables))
+    for query, ranks in zip(asked, result.ranks["learnt"], strict=True):
+        ids = search.find(query).ids
+        assert [ids.index(id) + 1 for id in ids if inside[id] == labels[query.id]] == ranks.tolist()
+    assert summary(result.ranks["learnt"], result.ranked)["match_in_100"] == 1.0
+
+
+def test_nobody_twice_is_said() -> None:
+    sets, _ = small_world(people=3, sets=1)
+    tables = index(sets)
+    with pytest.raises(BadInput, match="nothing to measure"):
+        leave_one_out(tables, {"baseline": train(tables, "baseline")}, {one.id: one.id for one in sets})
+
+
+def test_labels_must_fit() -> None:
+    sets, labels = small_world(people=3)
+    tables = index(sets)
+    labels.pop(sets[0].id)
+    with pytest.raises(BadInput, match="have no label"):
+        leave_one_out(tables, {"baseline": train(tables, "baseline")}, labels)

@@ -1,0 +1,126 @@
+"""Threads: order, exceptions, bounded waiting, and the linear algebra library held still."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from threadpoolctl import threadpool_info
+
+from lookalike.kernels.threads import blocks, in_order, thread_count
+
+
+@pytest.fixture(params=[1, 2, 5])
+def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setenv("LOOKALIKE_THREADS", str(request.param))
+    return request.param
+
+
+def test_blocks_cover_everything_once() -> None:
+    assert blocks(10, 4) == [slice(0, 4), slice(4, 8), slice(8, 10)]
+    assert blocks(8, 4) == [slice(0, 4), slice(4, 8)]
+    assert blocks(3, 10) == [slice(0, 3)]
+    assert blocks(0, 4) == []
+
+
+def test_order_is_kept_however_long_the_work_takes(threads: int) -> None:
+    def work(item: int) -> int:
+        time.sleep(0.002 * (item % 3 == 0))  # every third is slow
+        return item * item
+
+    assert list(in_order(work, range(30))) == [item * item for item in range(30)]
+
+
+def test_nothing_to_do(threads: int) -> None:
+    assert list(in_order(str, [])) == []
+
+
+def test_an_exception_comes_after_the_results_before_it(threads: int) -> None:
+    def work(item: int) -> float:
+        return 12 / (3 - item)
+
+    seen = []
+    with pytest.raises(ZeroDivisionError):
+        for result in in_order(work, range(100)):
+            seen.append(result)  # noqa: PERF402
+    assert seen == [4.0, 6.0, 12.0]
+
+
+def test_an_exception_of_the_items_propagates(threads: int) -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise KeyError("no more")
+
+    with pytest.raises(KeyError, match="no more"):
+        list(in_order(abs, items()))
+
+
+def test_few_results_wait(threads: int) -> None:
+    taken = 0
+
+    def items() -> Iterator[int]:
+        nonlocal taken
+        for taken in range(1, 201):  # noqa: B007
+            yield taken
+
+    for given, result in enumerate(in_order(lambda item: item, items()), start=1):
+        assert result == given
+        assert taken - given <= 2 * threads
+    assert taken == 200
+
+
+def test_no_more_threads_than_asked_for(threads: int) -> None:
+    lock, running, most = threading.Lock(), 0, 0
+
+    def work(item: int) -> int:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.001)
+        with lock:
+            running -= 1
+        return threading.get_ident()
+
+    workers = set(in_order(work, range(20)))
+    assert most <= threads
+    assert len(workers) <= threads
+    if threads == 1:
+        assert workers == {threading.get_ident()}
+
+
+def blas_threads() -> list[int]:
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_linear_algebra_is_held_to_one_thread_and_let_go(threads: int) -> None:
+    before = blas_threads()
+    assert all(set(inside) <= {1} for inside in in_order(lambda _: blas_threads(), range(3)))
+    assert blas_threads() == before
+
+
+def test_a_reader_who_leaves_early_stops_the_work(threads: int) -> None:
+    before, started = blas_threads(), []
+
+    def work(item: int) -> int:
+        started.append(item)
+        return item
+
+    results = in_order(work, range(1000))
+    assert next(results) == 0
+    results.close()
+    assert len(started) <= 2 * threads + 1
+    assert blas_threads() == before
+
+
+def test_the_environment_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOKALIKE_THREADS", "3")
+    assert thread_count() == 3
+    monkeypatch.delenv("LOOKALIKE_THREADS")
+    processors = thread_count()
+    assert processors >= 1
+    for nonsense in ("", "0", "-2", "many", "1.5"):
+        monkeypatch.setenv("LOOKALIKE_THREADS", nonsense)
+        assert thread_count() == processors
