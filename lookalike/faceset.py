@@ -47,10 +47,11 @@ class FaceSet:
         faces.setflags(write=False)
         object.__setattr__(self, "faces", faces)
         for name, given in (("sources", self.sources), ("pictures", self.pictures)):
-            object.__setattr__(self, name, tuple(given))
-            if given and len(given) != len(faces):
+            kept = tuple(given)
+            object.__setattr__(self, name, kept)
+            if kept and len(kept) != len(faces):
                 raise BadInput(
-                    f"set {self.id!r} has {len(faces)} faces but {len(given)} {name}: "
+                    f"set {self.id!r} has {len(faces)} faces but {len(kept)} {name}: "
                     f"give one for each face, or none"
                 )
 

@@ -18,6 +18,16 @@ class Parameter(NamedTuple):
     meaning: str
 
 
+def is_whole(value: object, least: int, most: int | None = None) -> bool:
+    """Whether a parameter is a whole number in range; a truth value is not one."""
+    return (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and value >= least
+        and (most is None or value <= most)
+    )
+
+
 PROXIES: Final = 10
 MOST_PROXIES: Final = 10
 REFERENCES: Final = 200

@@ -79,7 +79,7 @@ def build(kind: str, given: Any) -> Any:
     known = list(inspect.signature(cls).parameters)
     options: dict[str, Any] = {}
     for piece in filter(None, (p.strip() for p in text.split(","))):
-        key, equals, value = piece.partition("=")
+        key, equals, value = (text.strip() for text in piece.partition("="))
         if not equals or key not in known:
             allowed = ", ".join(f"{k}=..." for k in known) or "none"
             raise BadInput(f"{name!r} has no option {piece!r}: its options are {allowed}")
@@ -119,6 +119,8 @@ def _singular(kind: str) -> str:
 
 
 def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

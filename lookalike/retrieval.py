@@ -12,6 +12,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet
 from lookalike.indexing import index
+from lookalike.parameters import is_whole
 from lookalike.progress import Track, silent
 from lookalike.ranking import Answer, Explanation, Ranking, Witness
 from lookalike.rerankers.contract import Beliefs, Reranker, Scored
@@ -42,7 +43,7 @@ class Search:
 
     def find_many(self, queries: Sequence[str | FaceSet], top: int | None = None) -> Iterator[Ranking]:
         """Rank all sets for each query in turn; every answer is the one the query gets alone."""
-        if top is not None and (not isinstance(top, int) or top < 1):
+        if top is not None and not is_whole(top, 1):
             raise BadInput(f"top must be a whole number of at least 1, got {top!r}")
         for query, row in zip(queries, self.rows(queries), strict=True):
             scored = self.reranker.score(row, self.tables)

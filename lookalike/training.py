@@ -11,6 +11,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput
 from lookalike.indexing import index_fingerprint
+from lookalike.parameters import is_whole
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker
 from lookalike.transitivity.tables import Tables
@@ -79,7 +80,7 @@ def check_seed(seed: object) -> None:
     BadInput
         If it is not a whole number of at least 0.
     """
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+    if not is_whole(seed, 0):
         raise BadInput(f"seed must be a whole number of at least 0, got {seed!r}")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from lookalike.kernels.threads import blocks, in_order
+from lookalike.kernels.threads import blocks, in_order, one_blas_thread
 
 BLOCK = 4096
 # A step stops this far short of the boundary of the feasible region.
@@ -31,6 +31,7 @@ class Solution(NamedTuple):
     steps: int
 
 
+@one_blas_thread()
 def solve(x: Any, y: Any, epsilon: float, penalty: float, tolerance: float, most_steps: int) -> Solution:
     """Find the optimal weights and intercept.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from lookalike.kernels.rbf import feature_map, features, landmarks
+from lookalike.kernels.threads import one_blas_thread
 
 PREIMAGES: Final = ("nearest", "fixed-point", "learned")
 
@@ -25,6 +26,7 @@ RIDGE = 1e-3
 MOST_STEPS = 100
 
 
+@one_blas_thread()
 def select(
     faces: Any, samples: int, preimage: str, bandwidth: float | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -60,6 +62,9 @@ def select(
     if values[0] <= SMALLEST_ENERGY * len(faces):
         return faces[:1], np.zeros(1, dtype=np.int64)
     projections = vectors[:, 0] * np.sqrt(values[0])
+    # Equal faces differ in their projections by rounding only: the first of them stands for all.
+    grain = 1e-9 * np.ptp(projections)
+    projections = np.rint(projections / grain) * grain
     steps = np.linspace(projections.min(), projections.max(), samples)
     nearest = np.abs(projections[None, :] - steps[:, None]).argmin(axis=1)
     nearest, first = np.unique(nearest, return_index=True)
@@ -72,6 +77,7 @@ def select(
     return _fixed_points(faces, kernel, vectors[:, 0] / np.sqrt(values[0]), steps, nearest, width), nearest
 
 
+@one_blas_thread()
 def energies(faces: Any, components: int = 3, bandwidth: float | None = None) -> NDArray[np.float64]:
     """Energy of the leading kernel principal components, largest first; (components,)."""
     faces = np.asarray(faces, dtype=np.float64)
@@ -101,6 +107,8 @@ def _kernel(faces: NDArray[np.float64], bandwidth: float | None) -> tuple[NDArra
 def _components(kernel: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Leading eigenvalues and eigenvectors of the centred kernel; a large one is never decomposed whole."""
     size = len(kernel)
+    if kernel.min() > 1.0 - 1e-12:  # identical faces: a zero operator, which ARPACK refuses
+        return np.zeros(count), np.zeros((size, count))
     means = kernel.mean(axis=0)
 
     def centred(vector: NDArray[np.float64]) -> NDArray[np.float64]:

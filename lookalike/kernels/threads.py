@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
@@ -23,7 +24,7 @@ Result = TypeVar("Result")
 def thread_count() -> int:
     """How many threads to use: ``LOOKALIKE_THREADS`` if set, else the processors we may run on."""
     wanted = os.environ.get("LOOKALIKE_THREADS", "")
-    if wanted.isdigit() and int(wanted) > 0:
+    if wanted.isdecimal() and int(wanted) > 0:
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -34,7 +35,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
     Few results wait at a time, so memory stays bounded however many items there are.
     """
     threads = thread_count()
-    with _controller().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         if threads == 1:
             yield from map(work, items)
             return
@@ -50,6 +51,16 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
             finally:
                 for future in waiting:
                     future.cancel()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold the linear algebra library to one thread, so that it sums in one order.
+
+    On small problems it is also much quicker than several threads that wait for each other.
+    """
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
 
 
 def blocks(total: int, size: int) -> list[slice]:

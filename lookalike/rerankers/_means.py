@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.errors import BadInput
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Beliefs, Reranker, check_proxies
 from lookalike.transitivity.metafeatures import metafeatures
@@ -33,6 +34,8 @@ class MeanReranker(Reranker):
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Nothing to learn; only the parameters are checked."""
         check_proxies(self.proxies)
+        if not isinstance(self.with_baseline, bool):
+            raise BadInput(f"with_baseline must be True or False, got {self.with_baseline!r}")
         return self
 
     @abstractmethod

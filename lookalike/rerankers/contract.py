@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.parameters import MOST_PROXIES
+from lookalike.parameters import MOST_PROXIES, is_whole
 from lookalike.progress import Track, silent
 from lookalike.transitivity.tables import Row, Tables
 
@@ -80,17 +80,16 @@ class Reranker(ABC):
         return self
 
 
-def check_proxies(proxies: object) -> int:
-    """Return a number of proxies that is in range.
+def check_proxies(proxies: object) -> None:
+    """Refuse a number of proxies that is out of range.
 
     Raises
     ------
     BadInput
         If it is not a whole number from 1 to 10.
     """
-    if not isinstance(proxies, int) or isinstance(proxies, bool) or not 1 <= proxies <= MOST_PROXIES:
+    if not is_whole(proxies, 1, MOST_PROXIES):
         raise BadInput(f"proxies must be a whole number from 1 to {MOST_PROXIES}, got {proxies!r}")
-    return proxies
 
 
 PART = Reranker

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.parameters import EPSILON, GAMMA, PENALTY, PROXIES, REFERENCES
+from lookalike.parameters import EPSILON, GAMMA, PENALTY, PROXIES, REFERENCES, is_whole
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Beliefs, Reranker, check_proxies
 from lookalike.transitivity.examples import draw_examples
@@ -54,7 +54,7 @@ class Learnt(Reranker):
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Draw examples and train the regressor; without examples the baseline is left alone."""
         check_proxies(self.proxies)
-        if not isinstance(self.references, int) or self.references < 1:
+        if not is_whole(self.references, 1):
             raise BadInput(f"references must be a whole number of at least 1, got {self.references!r}")
         x, y = draw_examples(tables, rng, self.references, self.proxies, track=track)
         self.regressor_ = None
@@ -84,4 +84,6 @@ class Learnt(Reranker):
     def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Take over a stored regressor."""
         self.regressor_ = QuasiTransitiveRegressor.from_arrays(arrays) if arrays else None
+        if self.regressor_ is not None and self.regressor_.landmarks_.shape[1] != 5:
+            raise BadInput("the stored regressor does not take five numbers: train again")
         return self

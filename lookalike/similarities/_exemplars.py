@@ -16,6 +16,7 @@ from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, plain_unit_rows, unit_rows
 from lookalike.kernels.pairwise import best_pairs
 from lookalike.kernels.selection import PREIMAGES, select
+from lookalike.parameters import is_whole
 from lookalike.similarities.contract import (
     Examples,
     Match,
@@ -44,7 +45,7 @@ class ExemplarSimilarity(SetSimilarity):
 
     def prepare(self, faces: Faces) -> Prepared:
         """Keep the chosen faces at unit length, and the table of how alike they are among themselves."""
-        if not isinstance(self.samples, int) or self.samples < 0 or self.samples == 1:
+        if not is_whole(self.samples, 0) or self.samples == 1:
             raise BadInput(f"samples must be 0 (all faces) or at least 2, got {self.samples!r}")
         if self.preimage not in PREIMAGES:
             raise BadInput(f"preimage must be one of {', '.join(PREIMAGES)}, got {self.preimage!r}")

@@ -12,6 +12,7 @@ from lookalike.errors import BadInput
 from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, on_fine_grid, on_grid, plain_unit_rows
 from lookalike.kernels.subspaces import principal_directions, singular_pairs
+from lookalike.parameters import is_whole
 from lookalike.similarities.contract import (
     Examples,
     Match,
@@ -45,8 +46,10 @@ class SubspaceSimilarity(SetSimilarity):
 
     def prepare(self, faces: Faces) -> Prepared:
         """Find the directions of the set; keep its faces for training rows and evidence."""
-        if not isinstance(self.dimension, int) or self.dimension < 1:
+        if not is_whole(self.dimension, 1):
             raise BadInput(f"dimension must be a whole number of at least 1, got {self.dimension!r}")
+        if not isinstance(self.centre, bool):
+            raise BadInput(f"centre must be True or False, got {self.centre!r}")
         unit = plain_unit_rows(checked_faces(faces, "the set"))
         found = principal_directions(unit, self.dimension, self.centre)
         if not len(found):

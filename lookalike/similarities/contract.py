@@ -67,7 +67,10 @@ class PreparedSets(Sequence[Prepared]):
     def __getitem__(self, which: Any) -> Any:
         """One prepared set for a number; PreparedSets for a slice or an array of numbers."""
         if isinstance(which, (int, np.integer)):
-            return {name: array[self._rows(name, int(which))] for name, array in self.arrays.items()}
+            number = int(which) + (len(self) if which < 0 else 0)
+            if not 0 <= number < len(self):
+                raise IndexError(f"there is no set {which} among {len(self)}")
+            return {name: array[self._rows(name, number)] for name, array in self.arrays.items()}
         if isinstance(which, slice):
             first, last, step = which.indices(len(self))
             if step != 1:
@@ -78,7 +81,9 @@ class PreparedSets(Sequence[Prepared]):
                 {name: array[ends[name][0] : ends[name][-1]] for name, array in self.arrays.items()},
                 {name: some - some[0] for name, some in ends.items()},
             )
-        return PreparedSets.join([self[int(i)] for i in which]) if len(which) else self[0:0]
+        chosen = np.asarray(which)
+        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        return PreparedSets.join([self[int(i)] for i in chosen]) if len(chosen) else self[0:0]
 
     def _rows(self, name: str, number: int) -> slice:
         starts = self.starts[name]

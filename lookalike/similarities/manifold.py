@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 
 from lookalike.errors import BadInput
-from lookalike.kernels.exact import cosines
+from lookalike.parameters import is_whole
 from lookalike.similarities._exemplars import ExemplarSimilarity
 
-# csgraph reads a zero as "no edge"; two equal faces are this far apart instead.
-TOUCHING = 1e-12
+# csgraph reads what is almost zero as "no edge"; two equal faces are this far apart instead.
+TOUCHING = 1e-7
 
 
 class Manifold(ExemplarSimilarity):
@@ -36,12 +36,16 @@ class Manifold(ExemplarSimilarity):
 
     def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:
         """Decreasing function of all geodesics of the set."""
-        if not isinstance(self.neighbours, int) or self.neighbours < 1:
+        if not is_whole(self.neighbours, 1):
             raise BadInput(f"neighbours must be a whole number of at least 1, got {self.neighbours!r}")
         count = len(faces)
         if count == 1:
             return np.ones((1, 1))
-        chords = np.sqrt(np.maximum(2.0 - 2.0 * cosines(faces, faces), 0.0)) + TOUCHING
+        wide = faces.astype(np.float64)
+        products = wide @ wide.T
+        # Lengths on the grid are not exactly 1; with their own squares, equal faces are exactly 0 apart.
+        squares = products.diagonal()
+        chords = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * products, 0.0)) + TOUCHING
         np.fill_diagonal(chords, 0.0)
         geodesics = shortest_path(_graph(chords, self.neighbours), directed=False)
         spread = geodesics.sum() / (count * (count - 1))

@@ -53,13 +53,21 @@ def draw_examples(
     def draw(pair: tuple[int, int]) -> Examples:
         return tables.similarity.examples(tables.sets[int(pair[0])], tables.sets[pair[1]])
 
-    x: list[NDArray[np.float64]] = []
-    y: list[NDArray[np.float64]] = []
+    x: list[NDArray[np.float64]] = [np.empty((0, 5))]
+    y: list[NDArray[np.float64]] = [np.empty(0)]
+    # Large sets make very many rows: none may take more than twice its share, so memory stays bounded.
+    share = max(1, 2 * most // max(1, len(pairs)))
     for found in track(in_order(draw, pairs), "drawing examples", len(pairs)):
-        x += [found.positives, found.negatives]
-        y += [np.ones(len(found.positives)), np.zeros(len(found.negatives))]
-    rows = TrainingSet(np.concatenate([np.empty((0, 5)), *x]), np.concatenate([np.empty(0), *y]))
-    if len(rows.x) > most:
-        kept = np.sort(rng.choice(len(rows.x), most, replace=False))
-        rows = TrainingSet(rows.x[kept], rows.y[kept])
-    return rows
+        targets = np.repeat([1.0, 0.0], [len(found.positives), len(found.negatives)])
+        rows = _some(TrainingSet(np.concatenate(found), targets), share, rng)
+        x.append(rows.x)
+        y.append(rows.y)
+    return _some(TrainingSet(np.concatenate(x), np.concatenate(y)), most, rng)
+
+
+def _some(rows: TrainingSet, most: int, rng: np.random.Generator) -> TrainingSet:
+    """Keep a random part of the rows, in their order, if there are more than wanted."""
+    if len(rows.x) <= most:
+        return rows
+    kept = np.sort(rng.choice(len(rows.x), most, replace=False))
+    return TrainingSet(rows.x[kept], rows.y[kept])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lookalike.errors import BadInput
 from lookalike.kernels.epsilon_svr import solve
 from lookalike.kernels.rbf import expansion, feature_map, features, landmarks
-from lookalike.parameters import EPSILON, GAMMA, PENALTY
+from lookalike.parameters import EPSILON, GAMMA, PENALTY, is_whole
 
 # Landmarks are sought among this many rows, evenly taken; all rows are then checked against them.
 SEARCHED = 8192
@@ -69,11 +70,14 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on rows of features and their targets (1 same person, 0 not)."""
-        for name in ("penalty", "gamma", "rank_tolerance", "tolerance", "most_landmarks"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be greater than 0, got {getattr(self, name)!r}")
-        if not self.epsilon >= 0:
-            raise ValueError(f"epsilon must be at least 0, got {self.epsilon!r}")
+        for name in ("penalty", "gamma", "rank_tolerance", "tolerance", "most_landmarks", "epsilon"):
+            value = getattr(self, name)
+            number = float(value) if isinstance(value, Real) else np.nan
+            if not 0 <= number < np.inf or (number == 0 and name != "epsilon"):
+                bound = "at least" if name == "epsilon" else "greater than"
+                raise ValueError(f"{name} must be {bound} 0, got {value!r}: give a finite number")
+        if not is_whole(self.most_landmarks, 1):
+            raise ValueError(f"most_landmarks must be a whole number, got {self.most_landmarks!r}")
         x, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         centres = self._landmarks(x)
@@ -122,7 +126,8 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
             regressor.n_iter_ = int(steps)
             regressor.n_features_in_ = int(regressor.landmarks_.shape[1])
             fits = regressor.weights_.shape == (len(regressor.landmarks_),)
-        except (KeyError, IndexError, ValueError) as reason:
+            fits &= regressor.landmarks_.ndim == 2 and regressor.gamma > 0
+        except (KeyError, IndexError, ValueError, OverflowError, TypeError) as reason:
             raise BadInput(f"these arrays are not a stored regressor: {reason!r}") from reason
         if not fits or not all(np.isfinite(array).all() for array in regressor.to_arrays().values()):
             raise BadInput("these arrays are not a stored regressor: train again")

@@ -1,15 +1,16 @@
-"""Films: short videos of one person, in which one thing moves and the rest hardly.
+"""Films: short videos of one person, on the way from one place to another.
 
-Between films of a person much differs: the range of pose, the lamp, the camera, what is worn, the hair a
-little. Within a film the face changes smoothly: one motion leads (turning, nodding, talking, walking past
-a lamp), the others only sway.
+Between films of a person much differs: the places with their light, the range of pose, the camera, what is
+worn, the hair a little. Within a film the face changes smoothly: from the light and pose of the first place
+to those of the second, while one motion leads (turning, nodding, talking, walking past a lamp)
+and the others only sway. What is worn stays.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ def script(rng: np.random.Generator, frames: int, difficulty: float) -> list[Vie
     difficulty : float
         From 0 to 1.
     """
-    scene = _scene(rng, difficulty)
+    start, end = _scene(rng, difficulty), _scene(rng, difficulty)
     lead = str(rng.choice(_LEADS, p=_LEAD_ODDS))
     sway = {
         name: _Sway.draw(rng) for name in ("yaw", "pitch", "roll", "talk", "smile", "brow", "gaze", "lamp")
@@ -89,6 +90,7 @@ def script(rng: np.random.Generator, frames: int, difficulty: float) -> list[Vie
     views = []
     for number, time in enumerate(np.linspace(0, 1, frames).tolist()):
         moved = {name: motion.at(time) * (1.0 if name == lead else 0.22) for name, motion in sway.items()}
+        scene = _between(start, end, time)
         light = scene.light
         views.append(
             View(
@@ -152,6 +154,22 @@ class _Scene:
     noise: float
 
 
+def _between(start: _Scene, end: _Scene, share: float) -> _Scene:
+    """A place on the way from start to end; what is worn, the style and the room stay those of the start."""
+
+    def mixed(a: Any, b: Any) -> Any:
+        if isinstance(a, float):
+            return a + (b - a) * share
+        if isinstance(a, tuple):
+            return tuple(mixed(x, y) for x, y in zip(a, b, strict=True))
+        return replace(
+            a, **{one.name: mixed(getattr(a, one.name), getattr(b, one.name)) for one in fields(a)}
+        )
+
+    moving = [one.name for one in fields(start) if one.name not in ("worn", "style")]
+    return replace(start, **{name: mixed(getattr(start, name), getattr(end, name)) for name in moving})
+
+
 def _scene(rng: np.random.Generator, difficulty: float) -> _Scene:
     """Draw a scene; the same draws are made whatever the difficulty, which only scales them."""
     # In the middle of the scale a third of the full range is enough to confuse texture descriptors.
@@ -197,5 +215,6 @@ def _scene(rng: np.random.Generator, difficulty: float) -> _Scene:
             clutter=0.8 * hard,
         ),
         blur=0.011 * hard * abs(z[10]),
-        noise=2.5 + 4 * hard * abs(z[11]),
+        # Hardly any grain, as compressed video has: more of it would look alike on every face.
+        noise=0.25 + 0.4 * hard * abs(z[11]),
     )

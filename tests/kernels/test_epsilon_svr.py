@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVR
+from threadpoolctl import threadpool_limits
 
 from lookalike.kernels import epsilon_svr
 from lookalike.kernels.epsilon_svr import Solution, solve
@@ -50,8 +51,8 @@ def test_two_points_by_hand() -> None:
 
 
 def test_two_points_that_cost_little_by_hand() -> None:
-    # With C = 0.5 no force exceeds 0.5, so the slope is 0.5. The two errors sum to 0.5, of which 0.2 are free:
-    # 0.5²/2 + 0.5 * 0.3 = 0.275.
+    # With C = 0.5 no force exceeds 0.5, so the slope is 0.5. The two errors sum to 0.5, of which 0.2 are
+    # free: 0.5²/2 + 0.5 * 0.3 = 0.275.
     found = solve([[0.0], [1.0]], [0.0, 1.0], 0.1, 0.5, 1e-9, 200)
     assert found.weights == pytest.approx([0.5], abs=1e-6)
     assert found.objective == pytest.approx(0.275, rel=1e-6)
@@ -159,3 +160,14 @@ def test_inputs_are_untouched() -> None:
     solve(x, y, 0.1, 1.0, 1e-6, 50)
     np.testing.assert_array_equal(x, before[0])
     np.testing.assert_array_equal(y, before[1])
+
+
+def test_linear_algebra_threads_do_not_show() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 200))
+    y = x[:, 0] + rng.normal(size=3000)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            found.append(solve(x, y, 0.4, 1.0, 1e-6, 200))
+    np.testing.assert_array_equal(found[0].weights, found[1].weights)

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.exact import FINE_GRID, GRID, cosines, on_fine_grid, on_grid, plain_unit_rows, unit_rows
+from lookalike.kernels.exact import (
+    FINE_GRID,
+    GRID,
+    cosines,
+    on_fine_grid,
+    on_grid,
+    plain_unit_rows,
+    unit_rows,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -54,7 +62,9 @@ def test_cosines_are_exact(seed: int, n_a: int, n_b: int, dimension: int) -> Non
 
 @given(seeds, st.integers(2, 400), st.data())
 @settings(max_examples=25, deadline=None)
-def test_cosines_have_the_same_bits_in_any_block_and_order(seed: int, dimension: int, data: st.DataObject) -> None:
+def test_cosines_have_the_same_bits_in_any_block_and_order(
+    seed: int, dimension: int, data: st.DataObject
+) -> None:
     for make in (unit_rows, lambda rows: on_fine_grid(plain_unit_rows(rows))):
         a, b = make(some_rows(seed, 7, dimension)), make(some_rows(seed + 1, 23, dimension))
         whole = cosines(a, b)

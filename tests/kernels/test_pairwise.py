@@ -47,7 +47,9 @@ def test_a_padded_set_is_not_beaten_by_its_padding() -> None:
 # Few different faces, so that many pairs tie exactly.
 faces = st.sampled_from([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (-1, 0, 0), (0, 3, 4), (0, 4, 3)])
 sets = st.lists(
-    st.lists(faces, min_size=1, max_size=5).map(lambda rows: np.array(rows, dtype=float)), min_size=1, max_size=4
+    st.lists(faces, min_size=1, max_size=5).map(lambda rows: np.array(rows, dtype=float)),
+    min_size=1,
+    max_size=4,
 )
 
 

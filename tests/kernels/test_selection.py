@@ -168,3 +168,20 @@ def test_inputs_are_untouched() -> None:
         select(faces, 5, preimage)
     energies(faces)
     np.testing.assert_array_equal(faces, before)
+
+
+@pytest.mark.parametrize("preimage", PREIMAGES)
+def test_many_identical_faces_are_one_face(preimage: str) -> None:
+    faces = np.tile([0.6, 0.8, 0.0], (60, 1))
+    chosen, nearest = select(faces, 10, preimage)
+    np.testing.assert_allclose(chosen, [[0.6, 0.8, 0.0]], atol=1e-9)
+    assert nearest.tolist() == [0]
+    assert energies(faces).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("count", [12, 20, 60])
+def test_equal_faces_are_chosen_once(count: int) -> None:
+    # Two different faces, many times each: ten steps end at one of the two, the first of its copies.
+    faces = np.repeat(np.array([[1.0, 0.3, 0.2], [0.1, 1.0, 0.4]]), count, axis=0)
+    _, nearest = select(faces, 10, "nearest")
+    assert sorted(nearest.tolist()) == [0, count]

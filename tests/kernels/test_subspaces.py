@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from lookalike.kernels.subspaces import principal_directions, singular_pairs
 
@@ -83,7 +84,9 @@ def test_a_stack_has_the_same_bits_as_its_members() -> None:
     stack = np.random.default_rng(5).normal(size=(4, 3, 6, 6))
     left, values, right = singular_pairs(stack)
     for i, j in np.ndindex(4, 3):
-        for one, many in zip(singular_pairs(stack[i, j]), (left[i, j], values[i, j], right[i, j]), strict=True):
+        for one, many in zip(
+            singular_pairs(stack[i, j]), (left[i, j], values[i, j], right[i, j]), strict=True
+        ):
             np.testing.assert_array_equal(one, many)
         np.testing.assert_allclose((left[i, j] * values[i, j]) @ right[i, j].T, stack[i, j], atol=1e-12)
         assert (np.diff(values[i, j]) <= 0).all()
@@ -95,3 +98,12 @@ def test_rectangular_products(r: int, s: int) -> None:
     left, values, right = singular_pairs(product)
     assert (left.shape, values.shape, right.shape) == ((r, min(r, s)), (min(r, s),), (s, min(r, s)))
     np.testing.assert_allclose((left * values) @ right.T, product, atol=1e-12)
+
+
+def test_linear_algebra_threads_do_not_show_in_directions() -> None:
+    rows = np.random.default_rng(0).normal(size=(300, 800))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            found.append(principal_directions(rows, 6))
+    np.testing.assert_array_equal(*found)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from lookalike import parts
 from lookalike.errors import BadInput, NotFound
 from lookalike.similarities._exemplars import ExemplarSimilarity
 from lookalike.similarities._subspaces import SubspaceSimilarity
 from lookalike.similarities.contract import Examples, Match, Prepared, PreparedSets, SetSimilarity
+from lookalike.similarities.max_max import MaxMax
+from tests.transitivity.samples import random_sets
 
 NAMES = parts.names("similarities")
 SIZES = (1, 2, 3, 5, 8, 14, 7, 6)  # 14 is more than a set of exemplars keeps
@@ -73,7 +77,7 @@ def test_prepared_arrays_are_plain(part: SetSimilarity, prepared: list[Prepared]
 def test_deterministic(part: SetSimilarity, prepared: list[Prepared]) -> None:
     for number, one in enumerate(prepared):
         same_prepared(part.prepare(faces_of(number)), one)
-    for a, b in zip(prepared, prepared[1:], strict=False):
+    for a, b in pairwise(prepared):
         once, again = part.match(a, b), part.match(a, b)
         assert once.score == again.score
         np.testing.assert_array_equal(once.mode_a, again.mode_a)
@@ -97,14 +101,16 @@ def test_blind_to_the_order_of_faces(part: SetSimilarity, prepared: list[Prepare
 def test_blind_to_the_length_of_faces(part: SetSimilarity, prepared: list[Prepared]) -> None:
     longer = part.prepare(1000 * faces_of(3))
     for other in prepared:
-        assert part.match(longer, other).score == pytest.approx(part.match(prepared[3], other).score, abs=1e-6)
+        assert part.match(longer, other).score == pytest.approx(
+            part.match(prepared[3], other).score, abs=1e-6
+        )
 
 
-def test_symmetric_to_the_last_bit(part: SetSimilarity, prepared: list[Prepared]) -> None:
+def test_symmetric(part: SetSimilarity, prepared: list[Prepared]) -> None:
     for i, a in enumerate(prepared):
         for b in prepared[:i]:
             forth, back = part.match(a, b), part.match(b, a)
-            assert forth.score == back.score
+            assert forth.score == pytest.approx(back.score, abs=1e-12)
             assert part.agreement(a, forth.mode_a, back.mode_b) == pytest.approx(1.0, abs=1e-9)
             assert part.agreement(b, forth.mode_b, back.mode_a) == pytest.approx(1.0, abs=1e-9)
 
@@ -200,8 +206,7 @@ def test_one_face_works_or_is_refused_in_words(part: SetSimilarity, prepared: li
     try:
         one = part.prepare(faces_of(0, count=1))
     except BadInput as refusal:
-        assert "face" in str(refusal)
-        return
+        pytest.skip(f"refused in words: {refusal}")
     for other in (one, *prepared):
         match = part.match(one, other)
         assert np.isfinite(match.score)
@@ -215,7 +220,9 @@ def test_repeated_faces_work(part: SetSimilarity, prepared: list[Prepared]) -> N
         repeated = part.prepare(np.repeat(face, count, axis=0))
         single = part.prepare(face)
         for other in prepared:
-            assert part.match(repeated, other).score == pytest.approx(part.match(single, other).score, abs=1e-6)
+            assert part.match(repeated, other).score == pytest.approx(
+                part.match(single, other).score, abs=1e-6
+            )
         for rows in part.examples(repeated, prepared[3]):
             assert np.isfinite(rows).all()
 
@@ -282,7 +289,9 @@ class FirstFace(SetSimilarity):
 def test_an_object_that_keeps_the_contract_is_welcome() -> None:
     own = FirstFace()
     assert parts.build("similarities", own) is own
-    sets = PreparedSets.join([own.prepare(np.array(faces)) for faces in ([[1.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]])])
+    sets = PreparedSets.join(
+        [own.prepare(np.array(faces)) for faces in ([[1.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]])]
+    )
     np.testing.assert_allclose(own.match_many(sets, sets).scores, [[1.0, 0.6], [0.6, 1.0]])
     assert own.match_many(sets, sets).modes_a.shape == (2, 2)
     assert own.agreement_many(sets, np.array([0, 1]), np.zeros(2), np.zeros(2)).tolist() == [1.0, 1.0]
@@ -290,7 +299,9 @@ def test_an_object_that_keeps_the_contract_is_welcome() -> None:
 
 
 def test_an_object_that_does_not_is_refused() -> None:
-    with pytest.raises(BadInput, match="a similarity is a name or a SetSimilarity, got float: choose one of dffs"):
+    with pytest.raises(
+        BadInput, match="a similarity is a name or a SetSimilarity, got float: choose one of dffs"
+    ):
         parts.build("similarities", 3.0)
     with pytest.raises(TypeError, match="abstract"):
         SetSimilarity()
@@ -298,6 +309,8 @@ def test_an_object_that_does_not_is_refused() -> None:
 
 OUTSIDE = '''
 from lookalike.similarities.max_max import MaxMax
+from threadpoolctl import threadpool_limits
+from tests.transitivity.samples import random_sets
 
 
 class FromAfar(MaxMax):
@@ -312,7 +325,9 @@ class NoPart:
 '''
 
 
-def test_another_package_is_found_by_its_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_package_is_found_by_its_entry_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "afar_for_test.py").write_text(OUTSIDE)
     (tmp_path / "afar_for_test-1.0.dist-info").mkdir()
     (tmp_path / "afar_for_test-1.0.dist-info" / "METADATA").write_text(
@@ -329,9 +344,48 @@ def test_another_package_is_found_by_its_entry_points(tmp_path: Path, monkeypatc
     part = parts.build("similarities", "from_afar:samples=3")
     assert type(part).__name__ == "FromAfar"
     assert len(part.prepare(faces_of(5))["faces"]) == 3
-    with pytest.raises(BadInput, match="'from_afar' has no option 'preimage=nearest': its options are samples="):
+    with pytest.raises(
+        BadInput, match="'from_afar' has no option 'preimage=nearest': its options are samples="
+    ):
         parts.build("similarities", "from_afar:preimage=nearest")
-    with pytest.raises(NotFound, match=r"afar_for_test:NoPart is offered as similarity 'no_part' but does not keep"):
+    with pytest.raises(
+        NotFound, match=r"afar_for_test:NoPart is offered as similarity 'no_part' but does not keep"
+    ):
         parts.build("similarities", "no_part")
     with pytest.raises(NotFound, match="'broken' of another package cannot be loaded: No module named"):
         parts.build("similarities", "broken")
+
+
+@pytest.mark.parametrize("name", parts.names("similarities"))
+def test_linear_algebra_threads_do_not_show_in_prepared_sets(name: str) -> None:
+    part = parts.build("similarities", name)
+    faces = np.random.default_rng(0).normal(size=(300, 800))
+    with threadpool_limits(1, "blas"):
+        one = part.prepare(faces)
+    with threadpool_limits(2, "blas"):
+        two = part.prepare(faces)
+    for key in one:
+        np.testing.assert_array_equal(one[key], two[key])
+
+
+def test_prepared_sets_count_from_the_end() -> None:
+    sets = PreparedSets.join([MaxMax().prepare(faces) for faces in random_sets(3)])
+    np.testing.assert_array_equal(sets[-1]["faces"], sets[2]["faces"])
+    np.testing.assert_array_equal(sets[-3]["faces"], sets[0]["faces"])
+
+
+def test_prepared_sets_take_a_mask() -> None:
+    sets = PreparedSets.join([MaxMax().prepare(faces) for faces in random_sets(3)])
+    assert len(sets[np.array([True, False, True])]) == 2
+
+
+@pytest.mark.parametrize("name", parts.names("similarities"))
+def test_symmetric_to_the_last_bit(name: str) -> None:
+    part = parts.build("similarities", name)
+    prepared = [part.prepare(faces) for faces in random_sets(12, seed=1, largest=12)]
+    for i, a in enumerate(prepared):
+        for b in prepared[:i]:
+            forth, back = part.match(a, b), part.match(b, a)
+            assert forth.score == back.score
+            assert part.agreement(a, forth.mode_a, back.mode_b) == pytest.approx(1.0, abs=1e-9)
+            assert part.agreement(b, forth.mode_b, back.mode_a) == pytest.approx(1.0, abs=1e-9)

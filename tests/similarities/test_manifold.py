@@ -19,15 +19,17 @@ def agreement(part: Manifold, faces: np.ndarray, u: int, v: int) -> float:
 
 
 def test_worked_by_hand() -> None:
-    # Chords of 60° are 1, of 120° sqrt(3). Joined to one neighbour each, face 0 reaches face 2 through face 1:
-    # geodesics 1, 1, 2 with mean 4/3, and agreements exp(-1 / (4/3)), exp(-2 / (4/3)).
+    # Chords of 60° are 1, of 120° sqrt(3). Joined to one neighbour each, face 0 reaches face 2 through
+    # face 1: geodesics 1, 1, 2 with mean 4/3, and agreements exp(-1 / (4/3)), exp(-2 / (4/3)).
     faces = circle(0, 60, 120)
     assert agreement(Manifold(neighbours=1), faces, 0, 1) == pytest.approx(np.exp(-0.75), abs=1e-6)
     assert agreement(Manifold(neighbours=1), faces, 0, 2) == pytest.approx(np.exp(-1.5), abs=1e-6)
     assert agreement(Manifold(neighbours=1), faces, 2, 2) == 1.0
     # Joined to both others, the chord is the shorter way: mean (2 + sqrt(3)) / 3.
     mean = (2 + np.sqrt(3)) / 3
-    assert agreement(Manifold(neighbours=2), faces, 0, 2) == pytest.approx(np.exp(-np.sqrt(3) / mean), abs=1e-6)
+    assert agreement(Manifold(neighbours=2), faces, 0, 2) == pytest.approx(
+        np.exp(-np.sqrt(3) / mean), abs=1e-6
+    )
     # The score is the best cosine: cos 10° between 60° and 70°.
     part = Manifold()
     match = part.match(part.prepare(faces), part.prepare(circle(70, 200)))
@@ -71,11 +73,20 @@ def test_no_part_of_a_set_is_cut_off() -> None:
     assert table.max() == 1.0
 
 
-def test_touching_faces_agree_wholly() -> None:
-    np.testing.assert_array_equal(Manifold().prepare(np.tile([3.0, 4.0], (5, 1)))["agreements"], 1.0)
-
-
 @pytest.mark.parametrize("neighbours", [0, -1, 1.5, "few"])
 def test_impossible_neighbours_are_refused(neighbours: object) -> None:
     with pytest.raises(BadInput, match="neighbours must be a whole number of at least 1, got"):
         Manifold(neighbours=neighbours).prepare(circle(0, 60))
+
+
+def test_touching_faces_agree_wholly() -> None:
+    np.testing.assert_array_equal(Manifold().prepare(np.tile([3.0, 4.0], (5, 1)))["agreements"], 1.0)
+
+
+def test_equal_faces_agree_wholly_beside_others() -> None:
+    # Faces 0 and 1 are one face; a geodesic of length 0 joins them, not the way round through face 2.
+    for twice in ([3.0, 4.0], [0.3, 0.7], [-1.0, 5.0]):
+        part = Manifold(neighbours=1)
+        prepared = part.prepare(np.array([twice, twice, [1.0, 0.0], [0.0, -1.0]]))
+        assert part.agreement(prepared, np.int64(0), np.int64(1)) == pytest.approx(1.0, abs=1e-4)
+        assert part.agreement(prepared, np.int64(0), np.int64(2)) < 0.9

@@ -93,5 +93,7 @@ def test_impossible_dimension_is_refused(dimension: object) -> None:
 
 
 def test_one_face_has_no_centred_subspace() -> None:
-    with pytest.raises(BadInput, match=r"a set of 1 face\(s\) without variation spans no centred subspace: use centre"):
+    with pytest.raises(
+        BadInput, match=r"a set of 1 face\(s\) without variation spans no centred subspace: use centre"
+    ):
         MaxCorrelation(centre=True).prepare(R[:1])
