@@ -189,7 +189,7 @@ SCRIPT = """
 import json
 from lookalike import open_search
 from tests.small_world import small_world
-sets, _ = small_world(people=40, faces=12, dimension=30)
+sets, _ = small_world(people=10, faces=6, dimension=30)
 for similarity in ("max_max", "max_correlation", "dffs", "manifold"):
     search = open_search(sets, similarity)
     for ranking in search.find_many([one.id for one in sets[:20]]):

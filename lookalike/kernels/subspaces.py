@@ -48,25 +48,33 @@ def principal_directions(rows: Floats, dimension: int, centre: bool = False) -> 
 
 
 def singular_pairs(products: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Singular values and vectors of a stack of small square matrices.
-
-    A matrix and its transpose, which are the two ways round to compare two sets, give the same bits: of the
-    two, that one is decomposed whose first entry that differs from the other's is the larger.
+    """Singular values and vectors of a stack of small matrices.
 
     Parameters
     ----------
-    products : array (..., r, r)
+    products : array (..., r, s)
         Inner products of two bases.
 
     Returns
     -------
-    left : array (..., r, r), values : array (..., r), right : array (..., r, r)
-        Largest value first; vectors are columns.
+    left : array (..., r, k), values : array (..., k), right : array (..., s, k)
+        k = min(r, s), largest value first; vectors are columns.
+    """
+    left, values, right = np.linalg.svd(products, full_matrices=False)
+    return left, values, np.swapaxes(right, -1, -2)
+
+
+def symmetric_singular_pairs(
+    products: Floats,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Singular pairs of square matrices; a matrix and its transpose give the same bits, left and right swapped.
+
+    These are the two ways round to compare two sets. Of the two, that one is decomposed whose first entry that
+    differs from the other's is the larger.
     """
     turned = np.swapaxes(products, -1, -2)
     differences = (products - turned).reshape(*products.shape[:-2], products.shape[-1] ** 2)
     first = np.take_along_axis(differences, (differences != 0).argmax(axis=-1)[..., None], axis=-1)
     turn = (first < 0)[..., None]
-    left, values, right = np.linalg.svd(np.where(turn, turned, products))
-    right = np.swapaxes(right, -1, -2)
+    left, values, right = singular_pairs(np.where(turn, turned, products))
     return np.where(turn, right, left), values, np.where(turn, left, right)

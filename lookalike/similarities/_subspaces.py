@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, on_fine_grid, on_grid, plain_unit_rows
-from lookalike.kernels.subspaces import principal_directions, singular_pairs
+from lookalike.kernels.subspaces import principal_directions, symmetric_singular_pairs
 from lookalike.parameters import is_whole
 from lookalike.similarities.contract import (
     Examples,
@@ -88,7 +88,7 @@ class SubspaceSimilarity(SetSimilarity):
         """One multiplication of all directions, then one small decomposition for each pair of sets."""
         products = cosines(a.arrays["directions"], b.arrays["directions"])
         shape = (len(a), self.dimension, len(b), self.dimension)
-        left, values, right = singular_pairs(products.reshape(shape).swapaxes(1, 2))
+        left, values, right = symmetric_singular_pairs(products.reshape(shape).swapaxes(1, 2))
         ranks = np.minimum(a.arrays["rank"][:, None], b.arrays["rank"][None, :])
         return self.from_singular(left, values, right, ranks)
 
