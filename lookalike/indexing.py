@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -20,7 +21,7 @@ from lookalike.kernels.threads import in_order
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
-from lookalike.transitivity.proxies import find_neighbours, update_neighbours
+from lookalike.transitivity.proxies import find_neighbours, grow_neighbours, update_neighbours
 from lookalike.transitivity.tables import Neighbours, Tables
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 FORMAT = 1
 # One neighbour more than there can be proxies, because a query is never its own witness.
 COUNT = MOST_PROXIES + 1
+# How much work a power cut may cost; an interruption costs less than a block.
+SECONDS_BETWEEN_KEEPING = 60.0
 
 
 def index(
@@ -63,7 +66,7 @@ def index(
         old = store.latest(kind)
         tables = None if old is None else _updated(gallery, part, contents, old, track)
         if tables is None:
-            tables = _built(gallery, part, contents, track)
+            tables = _built(gallery, part, contents, store, fingerprint, track)
         hashes = np.array([list(bytes.fromhex(value)) for value in contents.values()], dtype=np.uint8)
         stored = store.save(
             kind,
@@ -72,6 +75,7 @@ def index(
             {"format": FORMAT, "similarity": kind},
         )
         store.keep_only(kind, fingerprint)
+        store.drop(_unfinished(kind))
     return _from_arrays(stored.arrays, part)
 
 
@@ -114,11 +118,47 @@ def _index_sets(sets: Sequence[FaceSet], similarity: SetSimilarity, track: Track
     return Tables(tuple(faceset.id for faceset in ordered), lengths.pop(), similarity, prepared, near)
 
 
-def _built(gallery: Gallery, similarity: SetSimilarity, contents: Mapping[str, str], track: Track) -> Tables:
+def _built(
+    gallery: Gallery,
+    similarity: SetSimilarity,
+    contents: Mapping[str, str],
+    store: TableStore,
+    fingerprint: str,
+    track: Track,
+) -> Tables:
+    """Compare all pairs; what is done is kept now and then, and at an interruption, to go on from there."""
     prepared = _prepare(gallery.sets(list(contents)), similarity)
     sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
-    near = find_neighbours(similarity, sets, COUNT, track)
+    kind = _unfinished(parts.spec(similarity))
+    earlier = store.latest(kind)
+    known, done = None, 0
+    if earlier is not None and earlier.facts.get("for") == fingerprint:
+        known, done = Neighbours(**earlier.arrays), int(earlier.facts["done"])
+    near = known
+    kept, kept_at = done, time.monotonic()
+
+    def keep() -> None:
+        if near is not None and done > kept:
+            state = f"{fingerprint}-{done}"
+            store.save(kind, state, near._asdict(), {"for": fingerprint, "done": done})
+            store.keep_only(kind, state)
+
+    try:
+        for finished in grow_neighbours(similarity, sets, COUNT, known, done, track):
+            done, near = finished
+            if time.monotonic() - kept_at > SECONDS_BETWEEN_KEEPING:
+                keep()
+                kept, kept_at = done, time.monotonic()
+    except BaseException:
+        keep()
+        raise
+    if near is None:  # a single set has nobody to be compared with
+        near = find_neighbours(similarity, sets, COUNT)
     return Tables(tuple(contents), _dimension(gallery), similarity, sets, near)
+
+
+def _unfinished(kind: str) -> str:
+    return f"unfinished {kind}"
 
 
 def _updated(

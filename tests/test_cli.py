@@ -422,10 +422,15 @@ def test_output_that_cannot_be_written_is_told(made: dict[str, Path], tmp_path: 
 # Interruption.
 
 
-def interrupted(words: list[str], folder: Path, when: Callable[[], bool]) -> tuple[int, str]:
+def interrupted(words: list[str], folder: Path, when: Callable[[], bool], **env: str) -> tuple[int, str]:
     """Start a command, send SIGINT as soon as `when` says so, and return how it ended."""
     with subprocess.Popen(
-        words, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        words,
+        cwd=folder,
+        env=environment(**env),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         deadline = time.monotonic() + 60
         while not when():
@@ -465,22 +470,41 @@ def test_an_interrupted_add_goes_on(tmp_path: Path, ready: Ready) -> None:
     assert set(tree(tmp_path)) == {"g", "many.npz"}
 
 
-def test_an_interrupted_index_leaves_nothing_half_done(tmp_path: Path, ready: Ready) -> None:
-    rng = np.random.default_rng(0)
-    # Subspaces of 40 dimensions take minutes to compare: nobody can be too late to interrupt.
-    made = rng.normal(size=(120 * 50, 60)).astype(np.float32)
-    write_npz(
-        tmp_path / "a.npz", [f"{n:03d}" for n in range(120)], embeddings=made, image_set=np.arange(6000) // 50
+def test_an_interrupted_index_leaves_nothing_half_done(
+    copy: Callable[[str], Path], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, ready: Ready
+) -> None:
+    gallery, elsewhere = copy("vectors"), tmp_path_factory.mktemp("slow")
+    # A similarity that says when it has begun, then takes a minute: nobody can be too late to interrupt.
+    offered = offer_similarity(
+        elsewhere, f"open({str(elsewhere / 'begun')!r}, 'w').close(); __import__('time').sleep(5)"
     )
-    ready.works("add", "g", "a.npz", cwd=tmp_path)
     before = tree(tmp_path)
-    start = time.monotonic()
-    words = command("index", "g", "--similarity", "max_correlation:dimension=40")
-    code, err = interrupted(words, tmp_path, lambda: time.monotonic() - start > 3)
+    words = command("index", gallery, "--similarity", "theirs")
+    code, err = interrupted(words, tmp_path, (elsewhere / "begun").exists, **offered)
     assert code == 130
     assert "Traceback" not in err
+    assert err.endswith("run the same command to go on\n")
     assert tree(tmp_path) == before
-    ready.works("list", "g", cwd=tmp_path)
+    ready.works("list", gallery, cwd=tmp_path)
+
+
+def offer_similarity(folder: Path, code: str = "pass") -> dict[str, str]:
+    """Put a package into a folder that offers the similarity `theirs`; return how Python finds it."""
+    (folder / "theirs-1.dist-info").mkdir(parents=True)
+    (folder / "theirs-1.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: theirs\nVersion: 1\n"
+    )
+    (folder / "theirs-1.dist-info" / "entry_points.txt").write_text(
+        "[lookalike.similarities]\ntheirs = theirs:Theirs\n"
+    )
+    (folder / "theirs.py").write_text(
+        "from lookalike.similarities.max_max import MaxMax\n\n\n"
+        "class Theirs(MaxMax):\n"
+        "    def prepare(self, faces):\n"
+        f"        {code}\n"
+        "        return super().prepare(faces)\n"
+    )
+    return {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 # Removed means removed, whatever happened meanwhile.
@@ -527,19 +551,9 @@ def test_a_part_of_another_package_is_told_removed_and_missed(
     copy: Callable[[str], Path], tmp_path: Path, ready: Ready
 ) -> None:
     """Its tables are removed too; when the package is gone, nothing else suffers."""
-    path, package = copy("vectors"), tmp_path / "package"
-    (package / "theirs-1.dist-info").mkdir(parents=True)
-    (package / "theirs-1.dist-info" / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: theirs\nVersion: 1\n"
-    )
-    (package / "theirs-1.dist-info" / "entry_points.txt").write_text(
-        "[lookalike.similarities]\ntheirs = theirs:Theirs\n"
-    )
-    (package / "theirs.py").write_text(
-        "from lookalike.similarities.max_max import MaxMax\n\n\nclass Theirs(MaxMax):\n    pass\n"
-    )
-    works("index", path, "--similarity", "theirs", cwd=tmp_path, PYTHONPATH=str(package))
-    tables = works("status", path, "--json", cwd=tmp_path, PYTHONPATH=str(package)).json["tables"]
+    path, offered = copy("vectors"), offer_similarity(tmp_path / "package")
+    works("index", path, "--similarity", "theirs", cwd=tmp_path, **offered)
+    tables = works("status", path, "--json", cwd=tmp_path, **offered).json["tables"]
     assert [table["fits"] for table in tables if "heirs" in table["kind"]] == [True]
     ready.works("status", path, cwd=tmp_path)
     ready.works("remove", path, "p0/v0", cwd=tmp_path)

@@ -80,6 +80,37 @@ def test_adding_one_set_compares_it_with_each_set_once(tmp_path: Path) -> None:
         assert counting.pairs == len(sets) - 1, "an index that is up to date compares nothing"
 
 
+def test_interrupted_work_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lookalike.transitivity.tables.BLOCK_ROWS", 40)
+    sets, _ = small_world(people=20)  # 60 sets of 4 faces: 6 runs of 10 sets, 21 blocks
+    counting = Counting()
+
+    def interrupted(items, text, total):  # type: ignore[no-untyped-def]
+        for number, item in enumerate(items):
+            yield item
+            if text == "comparing sets" and number == 12:
+                raise KeyboardInterrupt
+
+    with filled(tmp_path / "g", sets) as gallery:
+        with pytest.raises(KeyboardInterrupt):
+            index(gallery, counting, interrupted)
+        assert not is_indexed(gallery, counting)
+        counting.pairs = 0
+        found = index(gallery, counting)
+        # Blocks 0 to 10 are the runs 0 and 1 against all later ones: they are not compared again.
+        assert counting.pairs == sum(10 * (60 - 10 * run) for run in range(2, 6))
+        same_bits(found, index(sets))
+        assert [stored.facts.get("done") for stored in TableStore.beside(gallery.path).stored()] == [None]
+
+
+def test_work_is_kept_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lookalike.transitivity.tables.BLOCK_ROWS", 40)
+    monkeypatch.setattr("lookalike.indexing.SECONDS_BETWEEN_KEEPING", 0.0)
+    sets, _ = small_world(people=20)
+    with filled(tmp_path / "g", sets) as gallery:
+        same_bits(index(gallery), index(sets))
+
+
 def test_changed_content_under_a_used_id_is_compared_again(tmp_path: Path) -> None:
     sets, _ = small_world(people=6)
     with filled(tmp_path / "g", sets) as gallery:

@@ -67,10 +67,10 @@ def singular_pairs(products: Floats) -> tuple[NDArray[np.float64], NDArray[np.fl
 def symmetric_singular_pairs(
     products: Floats,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Singular pairs of square matrices; a matrix and its transpose give the same bits, left and right swapped.
+    """Singular pairs of square matrices; a matrix and its transpose give the same bits, sides exchanged.
 
-    These are the two ways round to compare two sets. Of the two, that one is decomposed whose first entry that
-    differs from the other's is the larger.
+    These are the two ways round to compare two sets. Of the two, that one is decomposed whose first entry
+    that differs from the other's is the larger.
     """
     turned = np.swapaxes(products, -1, -2)
     differences = (products - turned).reshape(*products.shape[:-2], products.shape[-1] ** 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,39 @@ def find_neighbours(
     track : callable
         Shows progress.
     """
+    finished = (0, _State(similarity, len(sets), count).neighbours())
+    for finished in grow_neighbours(similarity, sets, count, track=track):  # noqa: B007
+        pass
+    return finished[1]
+
+
+def grow_neighbours(
+    similarity: SetSimilarity,
+    sets: PreparedSets,
+    count: int,
+    known: Neighbours | None = None,
+    done: int = 0,
+    track: Track = silent,
+) -> Iterator[tuple[int, Neighbours]]:
+    """Do the work of `find_neighbours` in steps: compare one run of sets after the other with all later sets.
+
+    Parameters
+    ----------
+    known, done : Neighbours, int
+        What an earlier call yielded last, to go on from there.
+
+    Yields
+    ------
+    done : int
+        How many runs are finished.
+    neighbours : Neighbours
+        The lists so far, as a copy.
+    """
     state = _State(similarity, len(sets), count)
+    if known is not None:
+        state.fill(np.arange(len(sets)), known.sets, list(known[1:]))
     runs = set_blocks(similarity, sets)
-    work = [(i, j) for i in range(len(runs)) for j in range(i, len(runs))]
+    work = [(i, j) for i in range(done, len(runs)) for j in range(i, len(runs))]
 
     def part(pair: tuple[int, int]) -> tuple[slice, slice, Matches]:
         upper, right = runs[pair[0]], runs[pair[1]]
@@ -47,7 +78,9 @@ def find_neighbours(
         else:
             state.merge(_numbers(upper), _numbers(right), matches)
             state.merge(_numbers(right), _numbers(upper), _swapped(matches))
-    return state.neighbours()
+        if right == runs[-1]:
+            done += 1
+            yield done, Neighbours(*(array.copy() for array in state.neighbours()))
 
 
 def update_neighbours(
