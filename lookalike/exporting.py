@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,7 +43,10 @@ def export(
     """
     if path.exists():
         raise BadInput(f"{path} is there already: choose another name, or remove it")
-    sets = [gallery.get(id, pictures=pictures is not None) for id in (gallery.ids() if ids is None else ids)]
+    if pictures is not None and pictures.exists():
+        raise BadInput(f"{pictures} is there already: choose another folder for the pictures, or remove it")
+    wanted = gallery.ids() if ids is None else dict.fromkeys(ids)
+    sets = [gallery.get(id, pictures=pictures is not None) for id in wanted]
     if not sets:
         raise BadInput(f"{gallery.path} holds no sets, so there is nothing to export")
     arrays = {
@@ -63,11 +67,14 @@ def export(
             for number, one in enumerate(sets):
                 # Folders are numbered: a set id may hold anything, a file name may not.
                 folder = pictures / f"{number:06d}"
-                folder.mkdir(parents=True)
+                if one.pictures:
+                    folder.mkdir(parents=True)
                 for face, picture in enumerate(one.pictures):
                     (folder / f"{face:04d}.jpg").write_bytes(picture)
         aside.rename(path)
     except OSError as reason:
+        if pictures is not None:
+            shutil.rmtree(pictures, ignore_errors=True)
         raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
     finally:
         aside.unlink(missing_ok=True)

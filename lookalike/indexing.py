@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import StoredTables, TableStore
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, LookalikeError
 from lookalike.faceset import FaceSet, unique_ids
 from lookalike.kernels.threads import in_order
 from lookalike.parameters import MOST_PROXIES
@@ -76,6 +76,11 @@ def index(
         )
         store.keep_only(kind, fingerprint)
         store.drop(_unfinished(kind))
+        now = gallery.contents()
+        if any(now.get(id) != content for id, content in contents.items()):
+            # Somebody removed a set while we worked: no table may keep it.
+            store.drop(kind)
+            return index(gallery, part, track)
     return _from_arrays(stored.arrays, part)
 
 
@@ -92,7 +97,11 @@ def index_states(gallery: Gallery) -> list[dict[str, object]]:
         similarity = stored.facts.get("similarity")
         fits = None
         if similarity is not None:
-            fits = stored.fingerprint == index_fingerprint(gallery, parts.build("similarities", similarity))
+            try:
+                part = parts.build("similarities", similarity)
+                fits = stored.fingerprint == index_fingerprint(gallery, part)
+            except LookalikeError:  # made by a part that is not installed any more
+                fits = False
         states.append({"kind": stored.manifest.kind, "fits": fits})
     return states
 

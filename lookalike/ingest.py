@@ -9,10 +9,10 @@ from pathlib import Path
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.descriptors.contract import Descriptor
-from lookalike.errors import BadInput, Conflict, LookalikeError
+from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
 from lookalike.intake.pictures import encode_picture
-from lookalike.intake.sources import SourceSet, read_source
+from lookalike.intake.sources import SourceSet, holds_arrays, read_source
 from lookalike.progress import Track, silent
 
 DEFAULT_DESCRIPTOR = "lbp"
@@ -44,6 +44,7 @@ class Describer:
     def __init__(self, held: str | None, descriptor: str | None = None, array: str | None = None) -> None:
         self.held = held
         self.given = descriptor
+        self.asked = array is not None
         self.array = array
         if array is None and descriptor is None and held is not None and held.startswith("array:"):
             self.array = held.removeprefix("array:")
@@ -51,7 +52,7 @@ class Describer:
 
     def read(self, path: Path) -> Iterator[SourceSet]:
         """Yield the sets of one source as they lie there."""
-        return read_source(path, self.array)
+        return read_source(path, self.array if self.asked or holds_arrays(path) else None)
 
     def kind(self, found: SourceSet) -> str:
         """Name what describes a set of this source; a gallery keeps one kind."""
@@ -59,7 +60,7 @@ class Describer:
             return parts.spec(self._descriptor())
         if self.given is not None:
             return parts.spec(parts.build("descriptors", self.given))
-        return f"array:{found.array}"
+        return found.descriptor or f"array:{found.array}"
 
     def describe(self, found: SourceSet) -> FaceSet:
         """Describe the faces of a set, unless the source did; pictures are kept as evidence.
@@ -167,7 +168,7 @@ def read_query(gallery: Gallery, path: Path, set_id: str | None = None) -> FaceS
         for found in describer.read(path):
             if found.id == set_id:
                 return describer.describe(found)
-        raise BadInput(f"{path} holds no set called {set_id!r}")
+        raise NotFound(f"{path} holds no set called {set_id!r}: leave --set out to see what it holds")
     sets = describer.read(path)
     first, second = next(sets), next(sets, None)
     if second is not None:

@@ -90,9 +90,9 @@ def build(kind: str, given: Any) -> Any:
 def spec(part: Any) -> str:
     """Write a part as text with every option, so that equal texts mean equal parts."""
     cls = type(part)
-    kind = cls.__module__.split(".")
-    own = kind[0] == "lookalike" and len(kind) == 3
-    name = kind[2] if own else f"{cls.__module__}.{cls.__qualname__}"
+    place = cls.__module__.split(".")
+    own = place[0] == "lookalike" and len(place) == 3
+    name = place[2] if own else _offered_name(cls)
     options = ",".join(f"{key}={getattr(part, key)}" for key in inspect.signature(cls).parameters)
     return f"{name}:{options}" if options else name
 
@@ -112,6 +112,13 @@ def _own_names(kind: str) -> list[str]:
 
 def _entry_points(kind: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=f"lookalike.{kind}")}
+
+
+def _offered_name(cls: type[Any]) -> str:
+    """Name under which another package offers a class; its full name if no package does."""
+    where = f"{cls.__module__}:{cls.__qualname__}"
+    found = (name for kind in KINDS for name, point in _entry_points(kind).items() if point.value == where)
+    return next(found, where.replace(":", "."))
 
 
 def _singular(kind: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import TableStore
+from lookalike.errors import BadInput, NotFound
 from lookalike.indexing import index
 from lookalike.progress import Track, silent
 
@@ -32,9 +33,12 @@ def remove(gallery: Gallery, ids: Sequence[str], track: Track = silent) -> list[
         store.drop()
         return removed
     for stored in store.stored():
-        similarity = stored.facts.get("similarity")
-        if isinstance(similarity, str) and similarity == stored.manifest.kind:
-            index(gallery, similarity, track)  # keeps no table that knows the removed sets
-        else:
-            store.drop(stored.manifest.kind)
+        kind = stored.manifest.kind
+        if stored.facts.get("similarity") != kind:
+            store.drop(kind)
+            continue
+        try:
+            index(gallery, kind, track)  # keeps no table that knows the removed sets
+        except (NotFound, BadInput):  # the part that made it is not here to bring it up to date
+            store.drop(kind)
     return removed

@@ -48,10 +48,12 @@ def draw_ranking(
     Raises
     ------
     BadInput
-        If the query has no pictures.
+        If the query has no pictures, or the file exists.
     StorageFailed
         If the picture cannot be written.
     """
+    if path.exists():
+        raise BadInput(f"{path} is there already: choose another name for the picture, or remove it")
     asked = gallery.get(query, pictures=True) if isinstance(query, str) else query
     if not asked.pictures:
         raise BadInput(f"query {asked.id!r} has no pictures to show: add it from pictures instead of arrays")

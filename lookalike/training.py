@@ -59,6 +59,8 @@ def train(
         kind, fingerprint, part.to_arrays(), {"format": FORMAT, "reranker": parts.spec(part), "seed": seed}
     )
     store.keep_only(kind, fingerprint)
+    if _fingerprint(gallery, tables, part, seed) != fingerprint:
+        store.drop(kind)  # the gallery changed while we learnt: nothing may be kept of a set that left it
     return part
 
 

@@ -126,7 +126,7 @@ def serve() -> None:
     """Be that process: fork for every line of stdin, answer with the exit code."""
     import sklearn.base  # noqa: F401
 
-    import lookalike.cli
+    import lookalike.cli.app
     import lookalike.exporting
     import lookalike.ingest
     import lookalike.removing

@@ -401,7 +401,7 @@ def test_output_that_nobody_reads_is_no_mistake(made: dict[str, Path], tmp_path:
         )
         os.close(writing)
         assert done.stderr == b""
-        assert done.returncode in (0, 128 + signal.SIGPIPE)
+        assert done.returncode in (0, -signal.SIGPIPE)  # as `head` ends every program before it
 
 
 def test_output_that_cannot_be_written_is_told(made: dict[str, Path], tmp_path: Path) -> None:
@@ -474,9 +474,9 @@ def test_an_interrupted_index_leaves_nothing_half_done(
     copy: Callable[[str], Path], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, ready: Ready
 ) -> None:
     gallery, elsewhere = copy("vectors"), tmp_path_factory.mktemp("slow")
-    # A similarity that says when it has begun, then takes a minute: nobody can be too late to interrupt.
+    # A similarity that says when it has begun, then takes its time: nobody can be too late to interrupt.
     offered = offer_similarity(
-        elsewhere, f"open({str(elsewhere / 'begun')!r}, 'w').close(); __import__('time').sleep(5)"
+        elsewhere, f"open({str(elsewhere / 'begun')!r}, 'w').close(); __import__('time').sleep(1)"
     )
     before = tree(tmp_path)
     words = command("index", gallery, "--similarity", "theirs")

@@ -1,13 +1,8 @@
-"""The command line: what commands there are, and how every run ends."""
+"""The commands there are."""
 
 from __future__ import annotations
 
-import logging
-import os
-import signal
-import sys
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -15,8 +10,7 @@ import typer
 from lookalike import __version__
 from lookalike.cli import asking, keeping
 from lookalike.cli.options import Quiet
-from lookalike.cli.terminal import Progresses, fail
-from lookalike.errors import LookalikeError
+from lookalike.cli.terminal import Progresses
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -60,32 +54,3 @@ app.command()(keeping.status)
 app.command("list")(keeping.list_sets)
 app.command()(keeping.remove)
 app.command()(keeping.export)
-
-
-class Interrupted(BaseException):
-    """The person, or the system, asked us to stop."""
-
-
-def _interrupt(signal_number: int, frame: FrameType | None) -> None:
-    raise Interrupted(signal_number)
-
-
-def main() -> None:
-    """Run the command line; every expected failure ends in one sentence and its exit code."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
-    logging.basicConfig(level=logging.WARNING, format="lookalike: %(message)s")
-    try:
-        app()
-    except LookalikeError as error:
-        fail(str(error), error.exit_code)
-    except Interrupted as interrupted:
-        fail(
-            "interrupted; what is finished is kept, run the same command to go on", 128 + interrupted.args[0]
-        )
-    except BrokenPipeError:
-        # Whoever read our output has left, as `head` does; nothing more can be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except MemoryError:
-        fail("there is not enough memory for this: close other programs, or use a smaller gallery", 7)

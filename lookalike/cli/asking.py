@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from lookalike.cli.opening import open_gallery, read_asked
 from lookalike.cli.options import GalleryPath, Json, OneReranker, Query, QuerySet, Quiet, Seed, Similarity
-from lookalike.cli.terminal import Progresses, print_json, print_table, say
-from lookalike.errors import NotFound
-
-if TYPE_CHECKING:
-    from lookalike import FaceSet, Gallery, Search
+from lookalike.cli.terminal import Progresses, print_json, print_table
+from lookalike.errors import BadInput
 
 
 def find(
@@ -31,9 +29,11 @@ def find(
     from lookalike import Gallery
     from lookalike.showing import draw_ranking
 
+    if top < 1:
+        raise BadInput(f"top must be a whole number of at least 1, got {top}")
     with Gallery(gallery) as opened:
-        search = _search(opened, similarity, reranker, seed, quiet)
-        asked = _query(opened, query, set_id)
+        asked = read_asked(opened, query, set_id)
+        search = open_gallery(opened, similarity, reranker, seed, quiet)
         ranking = search.find(asked, top)
         if picture is not None:
             draw_ranking(opened, search, asked, picture, top)
@@ -78,8 +78,10 @@ def explain(
     from lookalike.cli.reasons import print_explanation
 
     with Gallery(gallery) as opened:
-        search = _search(opened, similarity, reranker, seed, quiet)
-        explanation = search.explain(_query(opened, query, set_id), target)
+        asked = read_asked(opened, query, set_id)
+        opened.get(target)  # says so if there is no such set
+        search = open_gallery(opened, similarity, reranker, seed, quiet)
+        explanation = search.explain(asked, target)
     if json:
         print_json(explanation.to_dict())
     else:
@@ -97,52 +99,31 @@ def evaluate(
 ) -> None:
     """Measure on your own data: every set with a match is a query, left out of its own gallery."""
     from lookalike import Gallery
-    from lookalike import train as fit
     from lookalike.cli.reasons import print_evaluation
-    from lookalike.evaluation.labels import read_labels
+    from lookalike.evaluation.labels import check_labels, read_labels
     from lookalike.evaluation.protocol import leave_one_out
-    from lookalike.indexing import index as make_index
 
-    known, track = read_labels(labels), Progresses(quiet)
-    names = list(dict.fromkeys(["baseline", *filter(None, rerankers.split(","))]))
+    known = read_labels(labels)
+    names = list(dict.fromkeys(["baseline", *_names(rerankers)]))
     with Gallery(gallery) as opened:
-        tables = make_index(opened, similarity, track)
-        fitted = {name: fit(tables, name, seed, opened, track) for name in names}
-    result = leave_one_out(tables, fitted, known, track)
+        if len(opened):
+            check_labels(known, opened.ids())
+        fitted = {name: open_gallery(opened, similarity, name, seed, quiet) for name in names}
+    tables = fitted["baseline"].tables
+    rerankers_by_name = {name: search.reranker for name, search in fitted.items()}
+    result = leave_one_out(tables, rerankers_by_name, known, Progresses(quiet))
     if json:
         print_json(result.to_dict())
     else:
         print_evaluation(result)
 
 
-def _search(gallery: Gallery, similarity: str, reranker: str, seed: int, quiet: bool) -> Search:
-    """Open a gallery for questions, saying first what has to be made."""
-    from lookalike import index as make_index
-    from lookalike import parts
-    from lookalike import train as fit
-    from lookalike.indexing import is_indexed
-    from lookalike.retrieval import Search
-    from lookalike.training import is_trained
-
-    track = Progresses(quiet)
-    second = parts.build("rerankers", reranker)
-    if not is_indexed(gallery, parts.build("similarities", similarity)):
-        say(f"indexing {len(gallery)} sets by {similarity} first; this is kept", quiet)
-    tables = make_index(gallery, similarity, track)
-    if not is_trained(gallery, tables, second, seed):
-        say(f"training {reranker} on {len(tables)} sets first; this is kept", quiet)
-    return Search(tables, fit(tables, second, seed, gallery, track))
-
-
-def _query(gallery: Gallery, text: str, set_id: str | None) -> str | FaceSet:
-    """Tell a set id from a path; an id comes first."""
-    from lookalike.ingest import read_query
-
-    if set_id is None and text in gallery:
-        return text
-    if Path(text).exists():
-        return read_query(gallery, Path(text), set_id)
-    raise NotFound(
-        f"{text!r} is neither one of the {len(gallery)} sets of {gallery.path} nor a file or folder: "
-        f"see `lookalike list {gallery.path}`"
-    )
+def _names(text: str) -> list[str]:
+    """Split a list of parts at its commas, but not at those between the options of a part."""
+    names: list[str] = []
+    for piece in filter(None, (piece.strip() for piece in text.split(","))):
+        if names and "=" in piece and ":" not in piece:
+            names[-1] += f",{piece}"
+        else:
+            names.append(piece)
+    return names

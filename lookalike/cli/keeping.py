@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from lookalike.cli.options import GalleryPath, Json, OneReranker, Quiet, Seed, Similarity
-from lookalike.cli.terminal import Progresses, print_json, print_table
+from lookalike.cli.terminal import Progresses, counted, print_json, print_table
 
 
 def add(
     gallery: GalleryPath,
     sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE...", help="Folders of pictures, .npz files.")
+        list[str], typer.Argument(metavar="SOURCE...", help="Folders of pictures, .npz files.")
     ],
     descriptor: Annotated[str | None, typer.Option(help="Descriptor for pictures [default: lbp].")] = None,
     array: Annotated[str | None, typer.Option(help="Array of an .npz source [default: images].")] = None,
@@ -24,11 +24,13 @@ def add(
     """Add sets to a gallery; the innermost folder of pictures is a set."""
     from lookalike.ingest import add as add_sources
 
+    if not all(sources):
+        raise typer.BadParameter("a SOURCE is empty: name a folder or a file")
     done = add_sources(gallery, sources, descriptor, array, Progresses(quiet))
     if json:
         print_json({"added": done.added, "unchanged": done.unchanged})
     else:
-        print(f"{len(done.added)} sets added, {len(done.unchanged)} were there already")
+        print(f"{counted(len(done.added))} added, {len(done.unchanged)} were there already")
 
 
 def index(
@@ -43,7 +45,7 @@ def index(
     if json:
         print_json({"sets": len(tables), "similarity": parts.spec(tables.similarity)})
     else:
-        print(f"{len(tables)} sets indexed by {parts.spec(tables.similarity)}")
+        print(f"{counted(len(tables))} indexed by {parts.spec(tables.similarity)}")
 
 
 def train(
@@ -55,14 +57,15 @@ def train(
     quiet: Quiet = False,
 ) -> None:
     """Learn the second stage from the gallery itself, without a label."""
-    from lookalike import Gallery, open_search, parts
+    from lookalike import Gallery, parts
+    from lookalike.cli.opening import open_gallery
 
     with Gallery(gallery) as opened:
-        search = open_search(opened, similarity, reranker, seed, Progresses(quiet))
+        search = open_gallery(opened, similarity, reranker, seed, quiet)
     if json:
         print_json({"reranker": parts.spec(search.reranker), "sets": len(search.tables), "seed": seed})
     else:
-        print(f"{parts.spec(search.reranker)} is ready on {len(search.tables)} sets")
+        print(f"{parts.spec(search.reranker)} is ready on {counted(len(search.tables))}")
 
 
 def status(gallery: GalleryPath, json: Json = False) -> None:
@@ -109,7 +112,7 @@ def remove(
     if json:
         print_json({"removed": removed})
     else:
-        print(f"{len(removed)} sets removed")
+        print(f"{counted(len(removed))} removed")
 
 
 def export(
@@ -130,4 +133,4 @@ def export(
     if json:
         print_json({"sets": count, "file": str(path)})
     else:
-        print(f"{count} sets written to {path}")
+        print(f"{counted(count)} written to {path}")

@@ -15,7 +15,7 @@ from rich.table import Table
 Item = TypeVar("Item")
 
 # Data goes to stdout, everything else to stderr.
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 200)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 # Without a terminal, one line at most this often says how far the work is.
@@ -58,10 +58,16 @@ def say(text: str, quiet: bool = False) -> None:
         err.print(text, markup=False)
 
 
+def counted(sets: int) -> str:
+    """A number of sets in words."""
+    return "1 set" if sets == 1 else f"{sets} sets"
+
+
 def print_json(value: Any) -> None:
     """Print data for programs: one object."""
-    # Plain print: no colours, no wrapping.
-    print(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    # Plain print: no colours, no wrapping. What the output cannot hold is escaped the way JSON does.
+    wide = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(value, ensure_ascii=not wide, indent=2, allow_nan=False))
 
 
 def print_table(
@@ -74,9 +80,3 @@ def print_table(
     for row in rows:
         table.add_row(*(str(cell).replace("[", "\\[") for cell in row))
     out.print(table)
-
-
-def fail(sentence: str, code: int) -> None:
-    """Say what went wrong in one line and leave."""
-    print(f"lookalike: {' '.join(sentence.split())}", file=sys.stderr)
-    sys.exit(code)

@@ -83,7 +83,9 @@ def from_system(error: OSError, path: Path) -> LookalikeError:
             f"permission to use {path} was refused ({error.strerror}): "
             f"check that you may read it and write its folder, or choose another place"
         )
-    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+    if error.errno == errno.ENOTDIR:
+        return StorageFailed(f"a file is where the folder {path} should be: move it away, then repeat")
+    if error.errno == errno.ENOENT:
         return NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
     return StorageFailed(
         f"the disk refused {path} ({error.strerror or error}): repeat, or choose another place"

@@ -66,8 +66,8 @@ class TableStore:
 
     @classmethod
     def beside(cls, gallery: str | Path) -> TableStore:
-        """The store of a gallery: ``x.gallery.derived`` for ``x.gallery``."""
-        return cls(Path(f"{gallery}.derived"))
+        """The store of a gallery: ``x.gallery.derived`` for ``x.gallery``; a link has that of its gallery."""
+        return cls(Path(f"{Path(gallery).resolve()}.derived"))
 
     def save(
         self, kind: str, fingerprint: str, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]

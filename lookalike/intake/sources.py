@@ -13,7 +13,7 @@ from lookalike.intake.readers.folders import read_folder
 from lookalike.intake.readers.npz import read_npz
 from lookalike.intake.sourceset import SourceSet
 
-__all__ = ["SourceSet", "read_source"]
+__all__ = ["SourceSet", "holds_arrays", "read_source"]
 
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 
@@ -65,6 +65,15 @@ def read_source(path: Path, array: str | None = None) -> Iterator[SourceSet]:
         f"{readable(path)!r} is nothing that can be read: give a folder of pictures, an .npz file of "
         f"NumPy arrays, or a picture ({', '.join(FORMATS)})"
     )
+
+
+def holds_arrays(path: Path) -> bool:
+    """Whether a path is a file of NumPy arrays, by its content."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(4).startswith(ZIP_MAGIC)
+    except OSError:
+        return False
 
 
 def _refuse_array(path: Path, array: str | None) -> None:

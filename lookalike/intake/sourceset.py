@@ -26,6 +26,8 @@ class SourceSet:
         A gray or RGB picture of each face, or none. If there are no descriptors, there are pictures.
     array : str
         Name of the array the faces were taken from, if the source has named arrays.
+    descriptor : str
+        What made the descriptors, if the source says so.
     """
 
     id: str
@@ -34,6 +36,7 @@ class SourceSet:
     faces: NDArray[np.float32] | None = None
     pictures: tuple[NDArray[np.uint8], ...] = ()
     array: str = ""
+    descriptor: str = ""
 
     def __len__(self) -> int:
         return len(self.sources)

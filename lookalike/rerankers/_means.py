@@ -33,10 +33,14 @@ class MeanReranker(Reranker):
 
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Nothing to learn; only the parameters are checked."""
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Proxies in range, a truth value for the baseline."""
         check_proxies(self.proxies)
         if not isinstance(self.with_baseline, bool):
             raise BadInput(f"with_baseline must be True or False, got {self.with_baseline!r}")
-        return self
 
     @abstractmethod
     def mean(self, s1: NDArray[np.float64], s3: NDArray[np.float64]) -> NDArray[np.float64]:

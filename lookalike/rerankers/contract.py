@@ -35,7 +35,7 @@ class Scored(NamedTuple):
 class Reranker(ABC):
     """A second stage. Implement `beliefs`; `fit`, `to_arrays` and `from_arrays` if something is learnt.
 
-    Parameters of the constructor are stored as they are and checked by `fit`.
+    Parameters of the constructor are stored as they are and checked by `check`, which `fit` calls.
     """
 
     # Whether the better of baseline and best proxy decides, or the best proxy alone.
@@ -45,6 +45,9 @@ class Reranker(ABC):
     def is_learnt(self) -> bool:
         """Whether `fit` learns something that is worth storing."""
         return False
+
+    def check(self) -> None:  # noqa: B027  (most second stages have nothing to check)
+        """Refuse parameters that are out of range, before any work is done; `fit` does so too."""
 
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Learn from the gallery alone; no labels exist here."""

@@ -53,19 +53,23 @@ class Learnt(Reranker):
 
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Draw examples and train the regressor; without examples the baseline is left alone."""
-        check_proxies(self.proxies)
-        if not is_whole(self.references, 1):
-            raise BadInput(f"references must be a whole number of at least 1, got {self.references!r}")
+        self.check()
         x, y = draw_examples(tables, rng, self.references, self.proxies, track=track)
         self.regressor_ = None
         # Sets of one face have no pairs of faces to learn from; one kind of example alone teaches nothing.
         if len(np.unique(y)) == 2:
-            regressor = QuasiTransitiveRegressor(self.epsilon, self.penalty, self.gamma)
-            try:
-                self.regressor_ = regressor.fit(x, y)
-            except ValueError as reason:
-                raise BadInput(f"the regressor refuses its parameters: {reason}") from reason
+            self.regressor_ = QuasiTransitiveRegressor(self.epsilon, self.penalty, self.gamma).fit(x, y)
         return self
+
+    def check(self) -> None:
+        """Proxies and references in range, values that a regressor can use."""
+        check_proxies(self.proxies)
+        if not is_whole(self.references, 1):
+            raise BadInput(f"references must be a whole number of at least 1, got {self.references!r}")
+        try:
+            QuasiTransitiveRegressor(self.epsilon, self.penalty, self.gamma).check()
+        except ValueError as reason:
+            raise BadInput(f"the regressor refuses its parameters: {reason}") from reason
 
     def beliefs(self, row: Row, tables: Tables) -> Beliefs:
         """m_qts(v(query, target | proxy)), clipped to [0, 1], for every proxy."""

@@ -23,6 +23,9 @@ from lookalike.similarities.contract import (
     SetSimilarity,
 )
 
+# Every pair of sets is decomposed at this size: beyond it, comparing would take for ever.
+MOST_DIMENSIONS = 50
+
 
 class SubspaceSimilarity(SetSimilarity):
     """Compare sets through the singular pairs between their principal subspaces.
@@ -46,8 +49,10 @@ class SubspaceSimilarity(SetSimilarity):
 
     def prepare(self, faces: Faces) -> Prepared:
         """Find the directions of the set; keep its faces for training rows and evidence."""
-        if not is_whole(self.dimension, 1):
-            raise BadInput(f"dimension must be a whole number of at least 1, got {self.dimension!r}")
+        if not is_whole(self.dimension, 1, MOST_DIMENSIONS):
+            raise BadInput(
+                f"dimension must be a whole number from 1 to {MOST_DIMENSIONS}, got {self.dimension!r}"
+            )
         if not isinstance(self.centre, bool):
             raise BadInput(f"centre must be True or False, got {self.centre!r}")
         unit = plain_unit_rows(checked_faces(faces, "the set"))

@@ -80,7 +80,7 @@ def grow_neighbours(
             state.merge(_numbers(right), _numbers(upper), _swapped(matches))
         if right == runs[-1]:
             done += 1
-            yield done, Neighbours(*(array.copy() for array in state.neighbours()))
+            yield done, state.neighbours()
 
 
 def update_neighbours(
@@ -179,7 +179,8 @@ class _State:
             mine[rows] = np.where(choose, theirs[at, place], mine[rows][at, known])
 
     def neighbours(self) -> Neighbours:
-        return Neighbours(self.sets, self.scores, self.own, self.their)
+        """The lists so far, as a copy: they may go on growing."""
+        return Neighbours(self.sets.copy(), self.scores.copy(), self.own.copy(), self.their.copy())
 
 
 def _numbers(run: slice) -> NDArray[np.int64]:

@@ -70,14 +70,7 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on rows of features and their targets (1 same person, 0 not)."""
-        for name in ("penalty", "gamma", "rank_tolerance", "tolerance", "most_landmarks", "epsilon"):
-            value = getattr(self, name)
-            number = float(value) if isinstance(value, Real) else np.nan
-            if not 0 <= number < np.inf or (number == 0 and name != "epsilon"):
-                bound = "at least" if name == "epsilon" else "greater than"
-                raise ValueError(f"{name} must be {bound} 0, got {value!r}: give a finite number")
-        if not is_whole(self.most_landmarks, 1):
-            raise ValueError(f"most_landmarks must be a whole number, got {self.most_landmarks!r}")
+        self.check()
         x, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         centres = self._landmarks(x)
@@ -90,6 +83,17 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
         self.intercept_ = solution.intercept
         self.objective_, self.gap_, self.n_iter_ = solution.objective, solution.gap, max(solution.steps, 1)
         return self
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter is out of range."""
+        for name in ("penalty", "gamma", "rank_tolerance", "tolerance", "most_landmarks", "epsilon"):
+            value = getattr(self, name)
+            number = float(value) if isinstance(value, Real) else np.nan
+            if not 0 <= number < np.inf or (number == 0 and name != "epsilon"):
+                bound = "at least" if name == "epsilon" else "greater than"
+                raise ValueError(f"{name} must be {bound} 0, got {value!r}: give a finite number")
+        if not is_whole(self.most_landmarks, 1):
+            raise ValueError(f"most_landmarks must be a whole number, got {self.most_landmarks!r}")
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Regression for each row, not clipped."""

@@ -28,6 +28,8 @@ class _Contents(NamedTuple):
     """The arrays of a file, all found to fit together."""
 
     array: str
+    descriptor: str
+    origins: list[str]
     set_names: list[str]
     image_set: NDArray[np.int64]
     sources: list[str]
@@ -72,11 +74,12 @@ def _sets(contents: _Contents, origin: str) -> Iterator[SourceSet]:
     # A stable sort keeps the order of the rows within each set.
     order = np.argsort(contents.image_set, kind="stable")
     ends = np.cumsum(np.bincount(contents.image_set))
-    for name, rows in zip(contents.set_names, np.split(order, ends[:-1]), strict=True):
+    for number, rows in enumerate(np.split(order, ends[:-1])):
         yield SourceSet(
-            id=name,
-            origin=origin,
+            id=contents.set_names[number],
+            origin=contents.origins[number] if contents.origins else origin,
             array=contents.array,
+            descriptor=contents.descriptor,
             sources=tuple(contents.sources[row] for row in rows),
             faces=None if contents.faces is None else contents.faces[rows],
             pictures=() if contents.pictures is None else tuple(contents.pictures[rows]),
@@ -89,7 +92,7 @@ def _contents(archive: Archive, array: str | None) -> _Contents:
     chosen, header = _choice(archive, array, len(image_set))
     sources = _sources(archive, len(image_set))
     if _are_pictures(header, len(image_set)):
-        return _Contents(chosen, set_names, image_set, sources, None, archive.read(chosen))
+        return _Contents(chosen, "", [], set_names, image_set, sources, None, archive.read(chosen))
     try:
         faces = checked_faces(archive.read(chosen), f"{chosen!r}").astype(np.float32)
     except BadInput as reason:
@@ -97,7 +100,8 @@ def _contents(archive: Archive, array: str | None) -> _Contents:
     beside = _candidates(archive, len(image_set)).get(PICTURES)
     along = beside is not None and _are_pictures(beside, len(image_set))
     pictures = archive.read(PICTURES) if along else None
-    return _Contents(chosen, set_names, image_set, sources, faces, pictures)
+    made_by, origins = _exported(archive, chosen, len(set_names))
+    return _Contents(chosen, made_by, origins, set_names, image_set, sources, faces, pictures)
 
 
 def _set_names(archive: Archive) -> list[str]:
@@ -183,6 +187,19 @@ def _sources(archive: Archive, count: int) -> list[str]:
         if header.dtype.kind == "U" and header.shape == (count,):
             return _texts(archive, "image_names")
     return [f"{readable(archive.path.name)}#{row}" for row in range(count)]
+
+
+def _exported(archive: Archive, chosen: str, count: int) -> tuple[str, list[str]]:
+    """What `lookalike export` says of its descriptors: what made them, where each set came from."""
+    if chosen != "descriptors" or not {"descriptor", "set_origins"} <= set(archive.names()):
+        return "", []
+    made_by, origins = archive.header("descriptor"), archive.header("set_origins")
+    if (made_by.dtype.kind, made_by.shape) != ("U", ()) or (origins.dtype.kind, origins.shape) != (
+        "U",
+        (count,),
+    ):
+        return "", []
+    return str(archive.read("descriptor")), _texts(archive, "set_origins")
 
 
 def _texts(archive: Archive, name: str) -> list[str]:

@@ -1,0 +1,30 @@
+"""Benchmarks run, at a size that only shows that they do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.__main__ import NAMES
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_benchmark_runs_and_writes_its_figures(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--toy", "--out", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.stem for path in (ROOT / "benchmarks").glob("bench_*.py")) == sorted(
+        f"bench_{name}" for name in NAMES
+    )
+    for name in NAMES:
+        record = json.loads((tmp_path / f"{name}.json").read_text())
+        assert record["benchmark"] == name
+        assert [key for key in record if key.startswith("ratio")]

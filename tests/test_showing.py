@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageColor
+
+from lookalike import FaceSet, Gallery, Search, open_search
+from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
+from lookalike.intake.pictures import encode_picture
+from lookalike.showing import FACE, GAP, INK, MARGIN, PAPER, RIGHT, WIDTH, WRONG, draw_ranking
+from tests.small_world import small_world
+
+HEAD, ROW = FACE + 96, FACE + 2 * GAP + 26
+
+
+def coloured(faceset: FaceSet, colour: tuple[int, int, int]) -> FaceSet:
+    picture = encode_picture(np.full((40, 30, 3), colour, dtype=np.uint8))
+    return FaceSet(faceset.id, faceset.faces, faceset.origin, pictures=[picture] * len(faceset))
+
+
+# One strong colour a set, far from those of the page: whose face is shown can be told from the pixels.
+COLOURS = [(250, 0, 0), (0, 0, 250), (250, 250, 0), (250, 0, 250), (0, 250, 250), (0, 120, 0)]
+SETS = [
+    coloured(one, colour)
+    for one, colour in zip(small_world(people=2, sets=3, faces=2)[0], COLOURS, strict=True)
+]
+COLOUR_OF = {one.id: colour for one, colour in zip(SETS, COLOURS, strict=True)}
+
+
+@pytest.fixture
+def gallery(tmp_path: Path) -> Iterator[Gallery]:
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        for faceset in SETS:
+            gallery.add(faceset)
+        yield gallery
+
+
+@pytest.fixture
+def search() -> Search:
+    return open_search(SETS, reranker="arithmetic_mean")
+
+
+def pixels(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        assert image.format == "PNG"
+        assert image.mode == "RGB"
+        return np.asarray(image).astype(int)
+
+
+def has(part: np.ndarray, colour: str | tuple[int, int, int], within: int = 12) -> bool:
+    wanted = ImageColor.getrgb(colour) if isinstance(colour, str) else colour
+    return bool((np.abs(part - np.array(wanted)).max(axis=-1) <= within).any())
+
+
+def row(sheet: np.ndarray, place: int) -> np.ndarray:
+    return sheet[HEAD + place * ROW - 3 : HEAD + (place + 1) * ROW - 3]
+
+
+def test_the_picture_shows_query_answers_and_go_betweens(
+    gallery: Gallery, search: Search, tmp_path: Path
+) -> None:
+    path = tmp_path / "new" / "folder" / "ranking.png"
+    query = SETS[0].id
+    draw_ranking(gallery, search, query, path, top=4)
+    sheet = pixels(path)
+    assert sheet.shape == (HEAD + 4 * ROW + MARGIN, WIDTH, 3)
+    assert tuple(sheet[0, 0]) == ImageColor.getrgb(PAPER)
+    assert has(sheet, INK)
+    assert tuple(sheet[MARGIN + 28 + 5, MARGIN + 5]) == pytest.approx(COLOURS[0], abs=12)
+    ranking = search.find(query, 4)
+    assert any(answer.through for answer in ranking)
+    for place, answer in enumerate(ranking):
+        faces, chain = row(sheet, place)[:, :480], row(sheet, place)[:, 480:]
+        assert has(faces, COLOUR_OF[answer.id])
+        shown = {query, answer.id, answer.through} - {None}
+        assert {id for id, colour in COLOUR_OF.items() if has(chain, colour)} == shown
+        assert {id for id, colour in COLOUR_OF.items() if has(faces, colour)} == {answer.id}
+
+
+def test_without_a_second_stage_faces_meet_directly(gallery: Gallery, tmp_path: Path) -> None:
+    search = open_search(SETS, reranker="baseline")
+    draw_ranking(gallery, search, SETS[0].id, tmp_path / "x.png", top=2)
+    sheet = pixels(tmp_path / "x.png")
+    for place, answer in enumerate(search.find(SETS[0].id, 2)):
+        chain = row(sheet, place)[:, 480:]
+        assert {id for id, colour in COLOUR_OF.items() if has(chain, colour)} == {SETS[0].id, answer.id}
+
+
+def test_answers_are_marked_only_if_somebody_knows(gallery: Gallery, search: Search, tmp_path: Path) -> None:
+    query = SETS[0].id
+    ids = search.find(query, 3).ids
+    draw_ranking(gallery, search, query, tmp_path / "unknown.png", 3)
+    edge = pixels(tmp_path / "unknown.png")[:, : MARGIN - 2]
+    assert not has(edge, RIGHT)
+    assert not has(edge, WRONG)
+    draw_ranking(gallery, search, query, tmp_path / "known.png", 3, matches={ids[1]})
+    sheet = pixels(tmp_path / "known.png")
+    for place, (right, wrong) in enumerate([(False, True), (True, False), (False, True)]):
+        edge = row(sheet, place)[:, : MARGIN - 2]
+        assert (has(edge, RIGHT), has(edge, WRONG)) == (right, wrong)
+    draw_ranking(gallery, search, query, tmp_path / "none.png", 3, matches=[])
+    edge = pixels(tmp_path / "none.png")[:, : MARGIN - 2]
+    assert (has(edge, RIGHT), has(edge, WRONG)) == (False, True)
+
+
+def test_a_query_from_outside_with_its_own_pictures(gallery: Gallery, search: Search, tmp_path: Path) -> None:
+    orange = (250, 120, 0)
+    outside = coloured(FaceSet("[b]outside[/b] :smile: ä名", SETS[0].faces + 0.01), orange)
+    draw_ranking(gallery, search, outside, tmp_path / "x.png")
+    sheet = pixels(tmp_path / "x.png")
+    assert sheet.shape[0] == HEAD + len(SETS) * ROW + MARGIN, "it shows all there are if top is more"
+    assert has(sheet[:HEAD], orange)
+    assert all(has(row(sheet, place)[:, 480:], orange) for place in range(len(SETS)))
+
+
+def test_many_and_odd_pictures_fit_the_page(gallery: Gallery, search: Search, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    shapes = [(1, 1), (500, 3), (3, 500, 3), *[(20, 20)] * 20]
+    pictures = [encode_picture(rng.integers(0, 256, shape, dtype=np.uint8)) for shape in shapes]
+    faces = SETS[0].faces[:1] + 0.01 * rng.normal(size=(len(shapes), SETS[0].dimension))
+    long = FaceSet("x" * 1000, faces, pictures=pictures)
+    draw_ranking(gallery, search, long, tmp_path / "x.png", 1)
+    assert pixels(tmp_path / "x.png").shape == (HEAD + ROW + MARGIN, WIDTH, 3)
+
+
+def test_answers_without_pictures_leave_their_place_empty(search: Search, tmp_path: Path) -> None:
+    """Pictures of a set are all there or none; a gallery may have both kinds of sets."""
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        for number, one in enumerate(SETS):
+            gallery.add(one if number == 0 else FaceSet(one.id, one.faces))
+        draw_ranking(gallery, search, SETS[0].id, tmp_path / "x.png", 3)
+        sheet = pixels(tmp_path / "x.png")
+        shown = [colour for colour in COLOURS if has(sheet, colour)]
+        assert shown == COLOURS[:1]
+
+
+def test_a_query_without_pictures_is_refused_in_words(
+    gallery: Gallery, search: Search, tmp_path: Path
+) -> None:
+    said = "query .* has no pictures to show: add it from pictures"
+    with pytest.raises(BadInput, match=said):
+        draw_ranking(gallery, search, FaceSet("q", SETS[0].faces), tmp_path / "x.png")
+    with Gallery(tmp_path / "plain", create=True) as plain:
+        for one in SETS:
+            plain.add(FaceSet(one.id, one.faces))
+        with pytest.raises(BadInput, match=said):
+            draw_ranking(plain, search, SETS[0].id, tmp_path / "x.png")
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_mistakes(gallery: Gallery, search: Search, tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no set 'nobody'"):
+        draw_ranking(gallery, search, "nobody", tmp_path / "x.png")
+    with pytest.raises(BadInput, match="top must be"):
+        draw_ranking(gallery, search, SETS[0].id, tmp_path / "x.png", top=0)
+    damaged = FaceSet("q", SETS[0].faces, pictures=[b"no picture"] * len(SETS[0]))
+    with pytest.raises(BadInput, match="not a picture"):
+        draw_ranking(gallery, search, damaged, tmp_path / "x.png")
+    assert not (tmp_path / "x.png").exists()
+
+
+@pytest.mark.parametrize("name", ["file/x.png", "x.unknown", "x"])
+def test_places_that_cannot_be_written(gallery: Gallery, search: Search, tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StorageFailed, match="cannot be written"):
+        draw_ranking(gallery, search, SETS[0].id, tmp_path / name)
+    assert (tmp_path / "file").read_text() == "mine"
+    assert not (tmp_path / name).exists()
+
+
+def test_what_is_there_stays(gallery: Gallery, search: Search, tmp_path: Path) -> None:
+    (tmp_path / "folder.png").mkdir()
+    (tmp_path / "file.png").write_text("mine")
+    for name in ("folder.png", "file.png"):
+        with pytest.raises(LookalikeError, match=name):
+            draw_ranking(gallery, search, SETS[0].id, tmp_path / name)
+    assert (tmp_path / "file.png").read_text() == "mine"
+
+
+def test_drawing_twice_gives_the_same_picture(gallery: Gallery, search: Search, tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in ("one.png", "two.png"):
+            draw_ranking(gallery, search, SETS[1].id, tmp_path / name)
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
