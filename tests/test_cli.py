@@ -262,7 +262,7 @@ def test_explain_shows_the_evidence(made: dict[str, Path], tmp_path: Path, ready
 # Evaluate.
 
 
-def test_evaluate_prints_what_the_issue_names(made: dict[str, Path], sources: Path, ready: Ready) -> None:
+def test_evaluate_prints_the_documented_names(made: dict[str, Path], sources: Path, ready: Ready) -> None:
     asked = ("evaluate", made["vectors"], "--rerankers", "learnt,arithmetic_mean", "--json", "--labels")
     from_csv = works(*asked, sources / "labels.csv", cwd=sources)
     assert from_csv.json.keys() == {"queries", "sets", "distractors", "rerankers"}

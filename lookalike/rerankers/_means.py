@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
+from lookalike.parameters import PROXIES
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Beliefs, Reranker, check_proxies
 from lookalike.transitivity.metafeatures import metafeatures
@@ -27,7 +28,7 @@ class MeanReranker(Reranker):
         Whether the baseline may overrule the best proxy; the paper's comparison is without.
     """
 
-    def __init__(self, proxies: int, with_baseline: bool) -> None:
+    def __init__(self, proxies: int = PROXIES, with_baseline: bool = False) -> None:
         self.proxies = proxies
         self.with_baseline = with_baseline
 

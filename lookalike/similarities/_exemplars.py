@@ -66,8 +66,7 @@ class ExemplarSimilarity(SetSimilarity):
 
     def match(self, a: Prepared, b: Prepared) -> Match:
         """Best pair of faces."""
-        matches = self.match_many(PreparedSets.join([a]), PreparedSets.join([b]))
-        return Match(float(matches.scores[0, 0]), matches.modes_a[0, 0], matches.modes_b[0, 0])
+        return self.match_as_batch(a, b)
 
     def match_many(self, a: PreparedSets, b: PreparedSets) -> Matches:
         """Best pair of faces for every pair of sets, by one multiplication."""

@@ -12,7 +12,7 @@ from lookalike.errors import BadInput
 from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, on_fine_grid, on_grid, plain_unit_rows
 from lookalike.kernels.subspaces import principal_directions, symmetric_singular_pairs
-from lookalike.parameters import is_whole
+from lookalike.parameters import DIMENSION, is_whole
 from lookalike.similarities.contract import (
     Examples,
     Match,
@@ -43,7 +43,7 @@ class SubspaceSimilarity(SetSimilarity):
 
     mode_type = np.float64
 
-    def __init__(self, dimension: int, centre: bool) -> None:
+    def __init__(self, dimension: int = DIMENSION, centre: bool = False) -> None:
         self.dimension = dimension
         self.centre = centre
 
@@ -86,8 +86,7 @@ class SubspaceSimilarity(SetSimilarity):
 
     def match(self, a: Prepared, b: Prepared) -> Match:
         """Compare two subspaces."""
-        matches = self.match_many(PreparedSets.join([a]), PreparedSets.join([b]))
-        return Match(float(matches.scores[0, 0]), matches.modes_a[0, 0], matches.modes_b[0, 0])
+        return self.match_as_batch(a, b)
 
     def match_many(self, a: PreparedSets, b: PreparedSets) -> Matches:
         """One multiplication of all directions, then one small decomposition for each pair of sets."""
@@ -96,6 +95,20 @@ class SubspaceSimilarity(SetSimilarity):
         left, values, right = symmetric_singular_pairs(products.reshape(shape).swapaxes(1, 2))
         ranks = np.minimum(a.arrays["rank"][:, None], b.arrays["rank"][None, :])
         return self.from_singular(left, values, right, ranks)
+
+    @abstractmethod
+    def agreements(self, modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
+        """How alike ``modes[i]`` and ``others[i]`` are, with the same bits for one pair and for many; (m,)."""
+
+    def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
+        """Compare two modes by their coordinates: the set itself is not needed."""
+        return float(self.agreements(mode[None], other[None])[0])
+
+    def agreement_many(
+        self, sets: PreparedSets, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Compare all pairs of modes at once."""
+        return self.agreements(modes, others)
 
     def exemplar(self, a: Prepared, mode: Mode) -> int:
         """The face with the longest projection on the mode."""

@@ -142,6 +142,11 @@ class SetSimilarity(ABC):
             scores[i, j], modes_a[i, j], modes_b[i, j] = self.match(a[i], b[j])
         return Matches(scores, modes_a, modes_b)
 
+    def match_as_batch(self, a: Prepared, b: Prepared) -> Match:
+        """One comparison by `match_many`: what `match` returns in parts whose quick form is the only one."""
+        matches = self.match_many(PreparedSets.join([a]), PreparedSets.join([b]))
+        return Match(float(matches.scores[0, 0]), matches.modes_a[0, 0], matches.modes_b[0, 0])
+
     def agreement_many(
         self, sets: PreparedSets, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
     ) -> NDArray[np.float64]:

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.parameters import DIMENSION
 from lookalike.similarities._subspaces import SubspaceSimilarity
-from lookalike.similarities.contract import Matches, Mode, Prepared, PreparedSets
+from lookalike.similarities.contract import Matches
 
 
 class Dffs(SubspaceSimilarity):
@@ -17,17 +16,7 @@ class Dffs(SubspaceSimilarity):
 
     That is |B_A^T B_B|² / r (Frobenius norm, r the smaller dimension). The mode of a set is a subspace of its
     subspace, spanned by the leading half of its canonical vectors; modes agree by the same measure.
-
-    Parameters
-    ----------
-    dimension : int
-        Most directions kept for a set.
-    centre : bool
-        Whether the mean face is subtracted before the directions are found.
     """
-
-    def __init__(self, dimension: int = DIMENSION, centre: bool = False) -> None:
-        super().__init__(dimension, centre)
 
     @property
     def mode_shape(self) -> tuple[int, ...]:
@@ -53,25 +42,15 @@ class Dffs(SubspaceSimilarity):
         """1 - squared distance of a unit vector to the subspace: its squared projection."""
         return np.minimum(length**2, 1.0)
 
-    def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
-        """The same measure between the two smaller subspaces."""
-        return float(_shared(mode[None], other[None])[0])
-
-    def agreement_many(
-        self, sets: PreparedSets, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
-    ) -> NDArray[np.float64]:
-        """The same measure for all pairs of smaller subspaces."""
-        return _shared(modes, others)
-
-
-def _shared(modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    # Written as sums of columns, so that one pair and many give the same bits.
-    total = np.zeros(len(modes))
-    for i in range(modes.shape[2]):
-        for j in range(others.shape[2]):
-            product = np.zeros(len(modes))
-            for row in range(modes.shape[1]):
-                product += modes[:, row, i] * others[:, row, j]
-            total += product**2
-    smaller = np.minimum(modes.any(axis=1).sum(axis=1), others.any(axis=1).sum(axis=1))
-    return np.minimum(total / np.maximum(smaller, 1), 1.0)
+    def agreements(self, modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
+        """The same measure between two smaller subspaces."""
+        # Written as sums of columns, so that one pair and many give the same bits.
+        total = np.zeros(len(modes))
+        for i in range(modes.shape[2]):
+            for j in range(others.shape[2]):
+                product = np.zeros(len(modes))
+                for row in range(modes.shape[1]):
+                    product += modes[:, row, i] * others[:, row, j]
+                total += product**2
+        smaller = np.minimum(modes.any(axis=1).sum(axis=1), others.any(axis=1).sum(axis=1))
+        return np.minimum(total / np.maximum(smaller, 1), 1.0)

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.parameters import DIMENSION
 from lookalike.similarities._subspaces import SubspaceSimilarity
-from lookalike.similarities.contract import Matches, Mode, Prepared, PreparedSets
+from lookalike.similarities.contract import Matches
 
 
 class MaxCorrelation(SubspaceSimilarity):
@@ -17,17 +16,7 @@ class MaxCorrelation(SubspaceSimilarity):
 
     The modes are the first pair of canonical vectors, in the coordinates of each set's basis; two modes of
     a set agree by the absolute cosine, because the sign of a singular vector means nothing.
-
-    Parameters
-    ----------
-    dimension : int
-        Most directions kept for a set.
-    centre : bool
-        Whether the mean face is subtracted before the directions are found.
     """
-
-    def __init__(self, dimension: int = DIMENSION, centre: bool = False) -> None:
-        super().__init__(dimension, centre)
 
     @property
     def mode_shape(self) -> tuple[int, ...]:
@@ -44,20 +33,10 @@ class MaxCorrelation(SubspaceSimilarity):
         """Cosine of a unit vector with its projection: the length itself."""
         return np.minimum(length, 1.0)
 
-    def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
-        """Absolute cosine of the two vectors."""
-        return float(_absolute_cosines(mode[None], other[None])[0])
-
-    def agreement_many(
-        self, sets: PreparedSets, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
-    ) -> NDArray[np.float64]:
-        """Absolute cosines of all pairs of vectors."""
-        return _absolute_cosines(modes, others)
-
-
-def _absolute_cosines(modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    # Summed component by component, so that one pair and many give the same bits.
-    total = np.zeros(len(modes))
-    for column in range(modes.shape[1]):
-        total += modes[:, column] * others[:, column]
-    return np.minimum(np.abs(total), 1.0)
+    def agreements(self, modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
+        """Absolute cosine of two vectors, because the sign of a singular vector means nothing."""
+        # Summed component by component, so that one pair and many give the same bits.
+        total = np.zeros(len(modes))
+        for column in range(modes.shape[1]):
+            total += modes[:, column] * others[:, column]
+        return np.minimum(np.abs(total), 1.0)

@@ -1,4 +1,4 @@
-"""Local binary patterns on real faces: the published baseline of METHOD.md, section 9."""
+"""Local binary patterns on real faces: the descriptor alone, without our index or measures."""
 
 import os
 from pathlib import Path

@@ -72,5 +72,5 @@ def test_equals_the_mean_squared_distance_of_unit_vectors() -> None:
 
 
 def test_impossible_dimension_is_refused() -> None:
-    with pytest.raises(BadInput, match="dimension must be a whole number of at least 1, got 0"):
+    with pytest.raises(BadInput, match="dimension must be a whole number from 1 to 50, got 0"):
         Dffs(dimension=0).prepare(R)

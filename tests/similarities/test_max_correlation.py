@@ -88,7 +88,7 @@ def test_centring_leaves_the_mean_face_out() -> None:
 
 @pytest.mark.parametrize("dimension", [0, -1, 2.0, "six"])
 def test_impossible_dimension_is_refused(dimension: object) -> None:
-    with pytest.raises(BadInput, match="dimension must be a whole number of at least 1, got"):
+    with pytest.raises(BadInput, match="dimension must be a whole number from 1 to 50, got"):
         MaxCorrelation(dimension=dimension).prepare(R)
 
 

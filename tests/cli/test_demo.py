@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from lookalike import Gallery, find
+from lookalike.cli import demo
+from lookalike.errors import BadInput
+from lookalike.evaluation.labels import read_labels
+from lookalike.indexing import index_states
+from lookalike.progress import silent
+from lookalike.worlds.collection import DrawnSet, draw_collection
+
+Seen = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight people, few and small pictures of each."""
+
+    def draw(people: int, difficulty: float, seed: int) -> Iterator[DrawnSet]:
+        return draw_collection(people, (1, 2), frames=3, size=48, difficulty=difficulty, seed=seed)
+
+    monkeypatch.setattr(demo, "PEOPLE", 8)
+    monkeypatch.setattr(demo, "draw_collection", draw)
+
+
+def content(folder: Path) -> dict[str, bytes | None]:
+    found = sorted(folder.rglob("*"))
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in found}
+
+
+def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
+    folder = tmp_path / "new" / "demo"
+    demo.run(folder, 0, silent)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "clips",
+        "demo.gallery",
+        "demo.gallery.derived",
+        "labels.csv",
+        "ranking.png",
+    ]
+    said = capsys.readouterr().out
+    labels = read_labels(folder / "labels.csv")
+    with Gallery(folder / "demo.gallery") as gallery:
+        assert gallery.ids() == sorted(labels)
+        assert gallery.facts()["pictures"] == 3 * len(labels)
+        assert {state["fits"] for state in index_states(gallery)} == {True, None}, "indexed and trained"
+        query = said.split("person of ")[1].split()[0]
+        expected = find(query, gallery, top=10)
+    assert f"Drawing 8 people who never existed ...\n{len(labels)} clips added to {folder}" in said
+    for name in demo.RERANKERS:
+        assert f"\n{name} " in said
+    assert "answers better and" in said
+    table = said.split("in it:\n")[1].split("\n\n")[0].splitlines()
+    assert table[0].split() == ["rank", "set", "score", "baseline", "rank", "through", "right?"]
+    for line, answer in zip(table[1:], expected, strict=True):
+        right = ["yes"] if labels[answer.id] == labels[query] else []
+        cells = [str(answer.rank), answer.id, f"{answer.score:.3f}", str(answer.baseline_rank)]
+        assert line.split() == [*cells, answer.through or "directly", *right]
+    assert "Why?" in said
+    assert " is answer " in said
+    assert b"person-" not in (folder / "demo.gallery").read_bytes(), "the gallery knows nobody by name"
+    with Image.open(folder / "ranking.png") as picture:
+        assert picture.format == "PNG"
+    assert said.endswith(f"Now try: lookalike find {folder / 'demo.gallery'} {expected[0].id}\n")
+
+
+def test_running_again_replaces_it(tmp_path: Path, capsys: Seen) -> None:
+    folder = tmp_path / "demo"
+    demo.run(folder, 0, silent)
+    first, said = content(folder / "clips"), capsys.readouterr().out
+    demo.run(folder, 1, silent)
+    assert content(folder / "clips") != first, "another seed draws other people"
+    capsys.readouterr()
+    demo.run(folder, 0, silent)
+    assert content(folder / "clips") == first
+    assert capsys.readouterr().out == said, "the same seed tells the same story"
+
+
+def test_an_interrupted_demo_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+
+    def stop(items: object, text: str, total: int | None) -> Iterator[object]:
+        if text == "preparing sets":
+            raise KeyboardInterrupt
+        return silent(items, text, total)  # type: ignore[type-var]
+
+    with pytest.raises(KeyboardInterrupt):
+        demo.run(folder, 0, stop)  # type: ignore[arg-type]
+    demo.run(folder, 0, silent)
+    assert (folder / "ranking.png").exists()
+
+
+@pytest.mark.parametrize("other", ["photo.jpg", "clips.zip", ".hidden", "Clips"])
+def test_a_folder_with_something_else_is_refused_and_untouched(tmp_path: Path, other: str) -> None:
+    folder = tmp_path / "demo"
+    (folder / "clips").mkdir(parents=True)
+    (folder / "labels.csv").write_text("set_id,person\n")
+    (folder / other).write_text("mine")
+    before = content(tmp_path)
+    with pytest.raises(
+        BadInput, match="holds something that is not a demo: choose another folder with --out"
+    ):
+        demo.run(folder, 0, silent)
+    assert content(tmp_path) == before
+
+
+def test_a_file_is_refused_and_untouched(tmp_path: Path) -> None:
+    (tmp_path / "demo").write_text("mine")
+    with pytest.raises(BadInput, match="not a demo"):
+        demo.run(tmp_path / "demo", 0, silent)
+    assert (tmp_path / "demo").read_text() == "mine"
+
+
+def test_an_empty_folder_is_used(tmp_path: Path) -> None:
+    demo.run(tmp_path, 0, silent)
+    assert (tmp_path / "ranking.png").exists()
+
+
+def test_a_bad_seed(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="seed"):
+        demo.run(tmp_path / "demo", -1, silent)
+    assert not (tmp_path / "demo").exists()

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from lookalike import explain, index, train
+from lookalike.cli.reasons import MEASURES, print_evaluation, print_explanation
+from lookalike.evaluation.protocol import leave_one_out
+from lookalike.ranking import Answer, Explanation, Witness
+from tests.small_world import chain_world, small_world
+
+Seen = pytest.CaptureFixture[str]
+
+# Numbers that are all different, so that each can be found in the text.
+FIRST = Witness("[red]p1[/red]", (0.111, 0.222, 0.333, 0.444, 0.555), 0.666, 0.777, 11, 12, 13, 14, 15)
+SECOND = Witness("p2", (0.121, 0.232, 0.343, 0.454, 0.565), -0.25, 0.0, 21, 22, 23, 24, 25)
+
+
+def explanation(
+    through: str | None = "[red]p1[/red]", witnesses: tuple[Witness, ...] = (FIRST, SECOND)
+) -> Explanation:
+    answer = Answer(
+        rank=3, id="target [b]x[/b]", score=0.7771, baseline=0.1234, baseline_rank=41, through=through
+    )
+    return Explanation("query [i]", answer, 99, 5, 6, "max_max", "learnt", witnesses)
+
+
+def test_every_number_is_said(capsys: Seen) -> None:
+    print_explanation(explanation())
+    said = capsys.readouterr().out
+    words, table = said.split("\n\n", 1)
+    assert "target [b]x[/b] is answer 3 of 99 for query [i]." in words
+    assert "score is 0.777" in words
+    assert "0.123 alike (baseline), which is rank 41" in words
+    assert "face 5 of the query and face 6 of the target" in words
+    assert "What decided is the proxy [red]p1[/red]." in words
+    headings, first, second = table.splitlines()[:3]
+    assert " ".join(headings.split()) == "proxy s1 s2 s3 s4 s5 regression belief faces rank without"
+    assert " ".join(first.split()) == (
+        "[red]p1[/red] 0.111 0.222 0.333 0.444 0.555 0.666 0.777 q11-p12 p13-t14 15"
+    )
+    assert " ".join(second.split()) == "p2 0.121 0.232 0.343 0.454 0.565 -0.250 0.000 q21-p22 p23-t24 25"
+    for name in ("s1", "s2", "s3", "s4", "s5"):
+        assert name in said.splitlines()[-1], "what the columns mean is said below"
+
+
+def test_the_baseline_may_decide(capsys: Seen) -> None:
+    print_explanation(explanation(through=None))
+    assert "What decided is the baseline." in capsys.readouterr().out
+
+
+def test_without_a_regressor_there_is_no_regression(capsys: Seen) -> None:
+    print_explanation(explanation("p2", (Witness("p2", FIRST.numbers, None, 0.5, 1, 2, 3, 4, 5),)))
+    [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("p2")]
+    assert line.split()[6:8] == ["-", "0.500"]
+
+
+def test_nobody_was_asked(capsys: Seen) -> None:
+    print_explanation(explanation(None, ()))
+    said = capsys.readouterr().out
+    assert said.endswith("No proxy was asked.\n")
+    assert "s1" not in said
+
+
+@pytest.mark.parametrize("reranker", ["learnt", "arithmetic_mean", "baseline"])
+def test_a_real_explanation(reranker: str, capsys: Seen) -> None:
+    found = explain("a", "c", chain_world(), reranker=reranker)
+    print_explanation(found)
+    said = capsys.readouterr().out
+    assert f"c is answer {found.answer.rank} of 4 for a." in said
+    lines = [line.split() for line in said.splitlines()]
+    for witness in found.witnesses:
+        [line] = [line for line in lines if line and line[0] == witness.proxy]
+        assert line[1:6] == [f"{number:.3f}" for number in witness.numbers]
+    assert len(found.witnesses) == (0 if reranker == "baseline" else 3)
+
+
+def test_an_evaluation_is_a_line_for_each_second_stage(capsys: Seen) -> None:
+    sets, labels = small_world(people=3, sets=2)
+    tables = index(sets)
+    names = ("baseline", "arithmetic_mean")
+    result = leave_one_out(tables, {name: train(tables, name) for name in names}, labels)
+    print_evaluation(result)
+    counts, headings, *lines = capsys.readouterr().out.splitlines()
+    assert counts == "6 queries, 6 sets, 0 of them distractors"
+    assert all(heading in headings for heading in MEASURES.values())
+    measured = result.to_dict()["rerankers"]
+    for name, line in zip(names, lines, strict=True):
+        assert line.split() == [name, *(f"{measured[name][key]:.4f}" for key in MEASURES)]  # type: ignore[index]

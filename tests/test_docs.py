@@ -1,0 +1,344 @@
+"""Documentation cannot drift: it is held against the code, and every example in it runs."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.main import get_command
+
+import lookalike
+from lookalike import errors, parts
+from lookalike.cli.app import app
+from lookalike.parameters import PARAMETERS
+from tests.cli_process import Ended, Ready
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+OTHERS = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+PROMISED = {"method.md", "commands.md", "gallery.md", "parts.md", "python.md"}
+
+COMMANDS = get_command(app).commands
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+NAMED_FILE = re.compile(r"`((?:[\w.]+/)*[\w.]+\.py)(?::([\w.]+))?`")
+# Put together here, so that this file does not hold what it forbids.
+MACHINE_PATHS = re.compile("|".join(re.escape(f"/{name}/") for name in ("work", "root")))
+
+
+def text_of(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str, int]]:
+    """Kind, text and line of every fenced block."""
+    text = page.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        yield found[1], found[2], text[: found.start()].count("\n") + 2
+
+
+def by_name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_the_promised_pages_are_there() -> None:
+    assert {page.name for page in PAGES} >= {"README.md", *PROMISED}
+
+
+# Examples.
+
+
+@pytest.fixture(scope="module")
+def ready() -> Iterator[Ready]:
+    process = Ready()
+    yield process
+    process.close()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=by_name)
+def test_examples_run(page: Path, ready: Ready, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python blocks share a namespace and a folder; commands run in it too, and say what the page shows."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": page.stem}
+    for kind, text, line in blocks(page):
+        if kind == "python":
+            # Empty lines in front make a traceback point into the page.
+            exec(compile("\n" * (line - 1) + text, str(page), "exec"), names)
+        elif kind == "console":
+            check_session(text, ready, tmp_path, f"{by_name(page)}, line {line}")
+
+
+def check_session(text: str, ready: Ready, folder: Path, where: str) -> None:
+    """Run the commands of a session and compare what they say; `...` stands for anything."""
+    ended = Ended(0, "", "")
+    for entry in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        line, _, shown = entry.partition("\n")
+        words = shlex.split(line)
+        if words == ["echo", "$?"]:
+            said = str(ended.code)
+        else:
+            assert words[0] == "lookalike", f"{where}: only lookalike is run here, not {line!r}"
+            ended = ready.run(*words[1:], cwd=folder)
+            said = ended.err + ended.out
+        real, told = ("\n".join(row.rstrip() for row in both.strip().splitlines()) for both in (said, shown))
+        pattern = re.escape(told).replace(re.escape("..."), ".*")
+        assert re.fullmatch(pattern, real, re.DOTALL), (
+            f"{where}: `{line}` says\n{real}\nbut the page shows\n{told}"
+        )
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=by_name)
+def test_example_scripts_run(script: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", str(script)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert not done.stderr
+
+
+# Commands.
+
+
+def options(command: str) -> list[typer.core.TyperOption]:
+    return [given for given in COMMANDS[command].params if isinstance(given, typer.core.TyperOption)]
+
+
+def section(page: str, heading: str) -> str:
+    [found] = re.findall(
+        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text_of(page), re.DOTALL | re.MULTILINE
+    )
+    return found
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_command_has_help_and_a_section_with_its_options(name: str) -> None:
+    command = COMMANDS[name]
+    assert command.help
+    told = section("commands.md", name)
+    assert f"`lookalike {name}" in told, "show how it is called"
+    assert f"lookalike {name} " in "".join(re.findall(BLOCK, told)[0]), "show an example"
+    table = "\n".join(row.split("|")[1] for row in told.splitlines() if row.startswith("| `-"))
+    rows = re.findall(r"`(--?[\w-]+)[^`]*`", table)
+    assert sorted(rows) == sorted(spelling for option in options(name) for spelling in option.opts)
+    usage = re.search(r"^`(lookalike [^`]*)`$", told, re.MULTILINE)
+    assert usage
+    for given in command.params:
+        assert given.help, f"{given.name} has no help"
+        # Rich takes what stands in square brackets for a style, and shows nothing.
+        assert not re.search(r"\[[a-z]", given.help.replace("\\[", "")), f"help of {given.name} loses words"
+        spelt = given.opts[0] if given.opts[0].startswith("-") else (given.metavar or "").strip("[].")
+        assert spelt in usage[1], f"{spelt} is missing in how {name} is called"
+
+
+def test_no_section_is_about_a_command_that_is_not_there() -> None:
+    shown = set(re.findall(r"^`lookalike (\w+)", text_of("commands.md"), re.MULTILINE))
+    assert shown == set(COMMANDS)
+    for page in (*PAGES, *OTHERS):
+        called = set(re.findall(r"`lookalike ([a-z]+)\b", page.read_text(encoding="utf-8")))
+        assert called <= set(COMMANDS), f"{page.name} names commands that are not there"
+
+
+def test_every_option_of_the_program_itself() -> None:
+    for option in get_command(app).params:
+        assert option.help
+        assert f"`lookalike {option.opts[0]}`" in text_of("commands.md")
+
+
+def test_every_exit_code() -> None:
+    shown = {int(code) for code in re.findall(r"^\| (\d+) \|", section("commands.md", "Exit codes"), re.M)}
+    codes = {
+        kind.exit_code
+        for kind in vars(errors).values()
+        if inspect.isclass(kind) and issubclass(kind, errors.LookalikeError)
+    }
+    assert shown == codes | {0, 2, 130}
+    epilog = get_command(app).epilog
+    assert {int(code) for code in re.findall(r"\d+", epilog)} >= shown - {1}
+
+
+def test_every_environment_variable() -> None:
+    package = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "lookalike").rglob("*.py"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    read = r"environ(?:\.get)?[\[(]\s*\"(LOOKALIKE_[A-Z]+)\""
+    assert set(re.findall(read, package)) == set(re.findall(r"LOOKALIKE_[A-Z]+", text_of("commands.md")))
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert set(re.findall(read, tests)) == set(re.findall(r"LOOKALIKE_[A-Z]+", contributing))
+
+
+# The method.
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=lambda parameter: parameter.name)
+def test_every_parameter_is_in_the_symbol_table(parameter: object) -> None:
+    name, default, symbol, meaning = parameter
+    row = f"| `{name}` | {default:g} | {symbol} | {meaning.replace('|', chr(92) + '|')} |"
+    assert row in text_of("method.md").splitlines()
+
+
+def definitions(path: Path) -> set[str]:
+    """Names of what a file defines, with those of classes' methods behind a dot."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
+    return found
+
+
+def test_every_file_and_function_the_method_names_is_there() -> None:
+    named = NAMED_FILE.findall(text_of("method.md"))
+    named = [(file, name) for file, name in named if (file, name) != ("file.py", "name")]  # how to read them
+    assert len(named) > 40
+    for file, name in named:
+        path = ROOT / "lookalike" / file
+        assert path.is_file(), f"there is no {file}"
+        assert not name or name in definitions(path), f"there is no {name} in {file}"
+
+
+def test_the_method_names_every_file_that_holds_a_formula() -> None:
+    named = {file for file, _ in NAMED_FILE.findall(text_of("method.md"))}
+    folders = ("kernels", "transitivity", "similarities", "rerankers", "evaluation")
+    held = {
+        path.relative_to(ROOT / "lookalike").as_posix()
+        for folder in folders
+        for path in (ROOT / "lookalike" / folder).glob("*.py")
+        if path.name != "__init__.py"
+    }
+    assert held <= named, f"docs/method.md does not say what {sorted(held - named)} hold"
+
+
+# Parts.
+
+
+def own_parts() -> Iterator[tuple[str, str, type]]:
+    for kind in parts.KINDS:
+        for name in parts.names(kind):
+            yield kind, name, parts.part_class(kind, name)
+
+
+def test_the_table_of_parts_lists_exactly_what_is_found() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| ([^|]*) \|", text_of("parts.md"), re.MULTILINE)
+    expected = []
+    for kind, name, cls in own_parts():
+        known = inspect.signature(cls).parameters.values()
+        told = ", ".join(f"`{option.name}={option.default}`" for option in known) or "none"
+        expected.append((kind, name, told))
+    assert sorted(rows) == sorted(expected)
+
+
+def test_the_example_package_keeps_the_contract(tmp_path: Path) -> None:
+    """The classes of the page, installed as its pyproject.toml says, pass the tests that ours pass."""
+    found = {kind: text for kind, text, _ in blocks(ROOT / "docs" / "parts.md") if kind == "toml"}
+    project = tomllib.loads(found["toml"])["project"]
+    offered = project["entry-points"]
+    assert set(offered) == {f"lookalike.{kind}" for kind in parts.KINDS}
+    code = [text for kind, text, _ in blocks(ROOT / "docs" / "parts.md") if kind == "python"]
+    package = tmp_path / "more_lookalike"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "parts.py").write_text("\n".join(code), encoding="utf-8")
+    facts = tmp_path / "more_lookalike-0.1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0.1.0\n")
+    groups = (
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
+        for group, points in offered.items()
+    )
+    (facts / "entry_points.txt").write_text("\n".join(groups))
+    names = " or ".join(name for points in offered.values() for name in points)
+    tests = [f"tests/{kind}/test_contract.py" for kind in parts.KINDS]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", names, *tests],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 40, done.stdout
+
+
+# The Python interface.
+
+
+@pytest.mark.parametrize("name", lookalike.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    assert f"`{name}`" in text_of("python.md")
+    public = getattr(lookalike, name)
+    assert public.__doc__
+    if inspect.isclass(public):
+        for member, value in vars(public).items():
+            if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                assert value.__doc__, f"{name}.{member} has no docstring"
+
+
+def test_every_public_member_of_a_gallery_is_in_the_table() -> None:
+    members = {name for name in vars(lookalike.Gallery) if not name.startswith("_")} - {"close"}
+    rows = re.findall(r"^\| (`.*?) \|", section("python.md", "A gallery that lasts"), re.MULTILINE)
+    assert members <= set(re.findall(r"`(\w+)", " ".join(rows)))
+
+
+# The project.
+
+
+def test_versions_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## \[?(\d[\w.]*)\]? - \d{4}-\d\d-\d\d$", changes, re.MULTILINE)
+    assert newest
+    assert newest[1] == project["version"] == lookalike.__version__
+
+
+def anchors(page: Path) -> set[str]:
+    """Fragments of a page's headings, as GitHub makes them."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=by_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, fragment = link.partition("#")
+        target = page if not file else (page.parent / file).resolve()
+        assert target.exists(), f"{page.name} points to {link}, which is not there"
+        assert not fragment or fragment in anchors(target), f"{page.name} points to {link}: no such heading"
+
+
+def test_the_layers_are_told_as_they_are() -> None:
+    from tests.test_layers import LAYERS
+
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for level, names in LAYERS.items():
+        [row] = re.findall(rf"^\| {level} .*$", contributing, re.MULTILINE)
+        assert {name.rstrip("/") for name in re.findall(r"`([\w/]+)`", row)} == set(names)
+
+
+def test_no_file_names_a_folder_of_this_machine() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is not a git checkout")
+    tracked = {ROOT / os.fsdecode(name) for name in listed.stdout.split(b"\0") if name}
+    for path in sorted({*tracked, *PAGES, *OTHERS}):
+        if path.is_file() and path.suffix not in (".png", ".npz"):
+            found = MACHINE_PATHS.search(path.read_text(encoding="utf-8", errors="replace"))
+            assert not found, f"{by_name(path)} holds {found[0]!r}" if found else ""
