@@ -10,16 +10,18 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("index", "train", "query")
+NAMES = ("index", "train", "query", "scale")
 RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*NAMES, []], help="which benchmarks [default: all]")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(NAMES)} [default: all]")
     parser.add_argument("--toy", action="store_true", help="a size that only shows that they run")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the JSON files")
     options = parser.parse_args()
+    if unknown := set(options.names) - set(NAMES):
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}")
     options.out.mkdir(parents=True, exist_ok=True)
     for name in options.names or NAMES:
         found = import_module(f"benchmarks.bench_{name}").run(options.toy)

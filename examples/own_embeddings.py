@@ -11,13 +11,13 @@ from lookalike import FaceSet, open_search
 
 
 def load() -> list[FaceSet]:
-    """Stand in for your data: 20 people with 3 videos each, 6 embeddings of 64 numbers a video."""
+    """Stand in for your data: 20 people with 3 videos each, 4 embeddings of 64 numbers a video."""
     rng = np.random.default_rng(7)
     sets = []
     for number in range(60):
         person = np.random.default_rng(number // 3).normal(size=64)
         video = person + 1.2 * rng.normal(size=64)
-        sets.append(FaceSet(f"video-{number:02d}", video + 0.5 * rng.normal(size=(6, 64))))
+        sets.append(FaceSet(f"video-{number:02d}", video + 0.5 * rng.normal(size=(4, 64))))
     return sets
 
 

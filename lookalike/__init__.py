@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from lookalike.errors import LookalikeError
     from lookalike.faceset import FaceSet
     from lookalike.indexing import index
+    from lookalike.ingest import add
     from lookalike.ranking import Answer, Explanation, Ranking, Witness
+    from lookalike.removing import remove
     from lookalike.retrieval import Search, explain, find, open_search
     from lookalike.training import train
 
@@ -23,10 +25,12 @@ __all__ = [
     "Ranking",
     "Search",
     "Witness",
+    "add",
     "explain",
     "find",
     "index",
     "open_search",
+    "remove",
     "train",
 ]
 
@@ -36,10 +40,12 @@ _HOMES = {
     "LookalikeError": "errors",
     "FaceSet": "faceset",
     "index": "indexing",
+    "add": "ingest",
     "Answer": "ranking",
     "Explanation": "ranking",
     "Ranking": "ranking",
     "Witness": "ranking",
+    "remove": "removing",
     "Search": "retrieval",
     "explain": "retrieval",
     "find": "retrieval",

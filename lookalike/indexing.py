@@ -91,17 +91,16 @@ def is_indexed(gallery: Gallery, similarity: SetSimilarity) -> bool:
 
 
 def index_states(gallery: Gallery) -> list[dict[str, object]]:
-    """Every table beside a gallery: its kind, and whether it still fits the gallery (None: not an index)."""
+    """Every finished table beside a gallery: its kind, and whether it still fits the gallery."""
     states: list[dict[str, object]] = []
     for stored in TableStore.beside(gallery.path).stored():
-        similarity = stored.facts.get("similarity")
-        fits = None
-        if similarity is not None:
-            try:
-                part = parts.build("similarities", similarity)
-                fits = stored.fingerprint == index_fingerprint(gallery, part)
-            except LookalikeError:  # made by a part that is not installed any more
-                fits = False
+        # An index says by what it compares; what was learnt says on which index.
+        facts = {"similarity": stored.manifest.kind, "index": stored.fingerprint, **stored.facts}
+        similarity = facts.get("on", facts["similarity"])
+        try:
+            fits = facts["index"] == index_fingerprint(gallery, parts.build("similarities", similarity))
+        except LookalikeError:  # unfinished, or made by a part that is not installed any more
+            fits = False
         states.append({"kind": stored.manifest.kind, "fits": fits})
     return states
 

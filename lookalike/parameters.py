@@ -39,7 +39,9 @@ GAMMA: Final = 0.2
 
 PARAMETERS: Final = (
     Parameter("PROXIES", PROXIES, "k_p", "proxies that may speak for each target (section 2.2)"),
-    Parameter("MOST_PROXIES", MOST_PROXIES, "max k_p", "most proxies the paper tries, and the index keeps"),
+    Parameter(
+        "MOST_PROXIES", MOST_PROXIES, "max k_p", "most proxies the paper tries; the index keeps one more"
+    ),
     Parameter("REFERENCES", REFERENCES, "200", "random sets from which examples are drawn (section 3.4)"),
     Parameter("SAMPLES", SAMPLES, "10", "faces that stand for a set of exemplars (section 3.4)"),
     Parameter("DIMENSION", DIMENSION, "6", "dimension of the subspace of a set (section 3.3)"),

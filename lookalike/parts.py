@@ -22,7 +22,7 @@ KINDS = ("similarities", "descriptors", "rerankers")
 
 
 def names(kind: str) -> list[str]:
-    """Names of all parts of a kind: ours in alphabetical order, then those of other packages."""
+    """Names of all parts of a kind, ours and those of other packages, in alphabetical order."""
     return sorted({*_own_names(kind), *_entry_points(kind)})
 
 

@@ -55,9 +55,9 @@ def train(
         except BadInput:  # the stored arrays are damaged: learn again
             store.drop(kind)
     part.fit(tables, np.random.default_rng(seed), track)
-    store.save(
-        kind, fingerprint, part.to_arrays(), {"format": FORMAT, "reranker": parts.spec(part), "seed": seed}
-    )
+    on = parts.spec(tables.similarity)
+    facts = {"format": FORMAT, "on": on, "index": index_fingerprint(gallery, tables.similarity)}
+    store.save(kind, fingerprint, part.to_arrays(), facts)
     store.keep_only(kind, fingerprint)
     if _fingerprint(gallery, tables, part, seed) != fingerprint:
         store.drop(kind)  # the gallery changed while we learnt: nothing may be kept of a set that left it

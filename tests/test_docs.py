@@ -248,11 +248,13 @@ def test_the_example_package_keeps_the_contract(tmp_path: Path) -> None:
     project = tomllib.loads(found["toml"])["project"]
     offered = project["entry-points"]
     assert set(offered) == {f"lookalike.{kind}" for kind in parts.KINDS}
-    code = [text for kind, text, _ in blocks(ROOT / "docs" / "parts.md") if kind == "python"]
+    code = "".join(text for kind, text, _ in blocks(ROOT / "docs" / "parts.md") if kind == "python")
+    kept = ast.Import | ast.ImportFrom | ast.ClassDef
+    classes = [ast.unparse(node) for node in ast.parse(code).body if isinstance(node, kept)]
     package = tmp_path / "more_lookalike"
     package.mkdir()
     (package / "__init__.py").touch()
-    (package / "parts.py").write_text("\n".join(code), encoding="utf-8")
+    (package / "parts.py").write_text("\n".join(classes), encoding="utf-8")
     facts = tmp_path / "more_lookalike-0.1.0.dist-info"
     facts.mkdir()
     (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0.1.0\n")

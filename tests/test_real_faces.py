@@ -1,4 +1,4 @@
-"""The whole chain on real faces, where they are at hand: the baseline must be where a clean-room run put it."""
+"""The whole chain on real faces, where they are at hand: the baseline is where a clean-room run put it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lookalike.ingest import add
 FACES = Path(os.environ.get("LOOKALIKE_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ytf_dev.npz"
 
 
-@pytest.mark.skipif(not FACES.exists(), reason=f"no real faces at {FACES}: set LOOKALIKE_DATA to their folder")
+@pytest.mark.skipif(not FACES.exists(), reason=f"no faces at {FACES}: set LOOKALIKE_DATA to their folder")
 def test_baseline_on_youtube_faces(tmp_path: Path) -> None:
     done = add(tmp_path / "faces.gallery", [FACES])
     assert len(done.added) == 571

@@ -1,4 +1,4 @@
-"""Any history of a gallery leaves what a dictionary would hold, and answers as its sets would by themselves."""
+"""Any history of a gallery leaves what a dictionary would hold, and its sets answer as they would alone."""
 
 from __future__ import annotations
 
@@ -37,12 +37,15 @@ def made(id: str, seed: int) -> FaceSet:
 class GalleryHistories(RuleBasedStateMachine):
     """A gallery in a file, beside a dictionary of what it should hold."""
 
-    @initialize()
-    def start(self) -> None:
+    @initialize(seeds=st.dictionaries(IDS, SEEDS), similarity=SIMILARITIES)
+    def start(self, seeds: dict[str, int], similarity: str) -> None:
         self.folder = Path(tempfile.mkdtemp(dir=QUICK))
         self.path = self.folder / "x.gallery"
         self.gallery = Gallery(self.path, create=True)
         self.model: dict[str, FaceSet] = {}
+        self.indexed: set[str] = set()
+        self.add_several(seeds)
+        self.index(similarity)
 
     @rule(id=IDS, seed=SEEDS)
     def add(self, id: str, seed: int) -> None:
@@ -82,13 +85,33 @@ class GalleryHistories(RuleBasedStateMachine):
             with pytest.raises(NotFound, match="has no set"):
                 asked()
 
+    @precondition(lambda self: self.model)
+    @rule(everywhere=st.booleans())
+    def remove_everything(self, everywhere: bool) -> None:
+        self.remove(list(self.model), everywhere)
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data(), seed=SEEDS)
+    def replace(self, data: st.DataObject, seed: int) -> None:
+        """Other content under a used id, before any table hears that the old one was removed."""
+        id = data.draw(st.sampled_from(sorted(self.model)))
+        self.remove([id], everywhere=False)
+        self.add(id, seed)
+        self.bring_up_to_date()
+
     @rule(similarity=SIMILARITIES)
     def index(self, similarity: str) -> None:
-        if self.model:
-            same_bits(index(self.gallery, similarity), index(self.model.values(), similarity))
-        else:
-            with pytest.raises(BadInput, match="holds no sets"):
-                index(self.gallery, similarity)
+        self.indexed.add(similarity)
+        self.bring_up_to_date()
+
+    @rule()
+    def bring_up_to_date(self) -> None:
+        for name in sorted(self.indexed):
+            if self.model:
+                same_bits(index(self.gallery, name), index(self.model.values(), name))
+            else:
+                with pytest.raises(BadInput, match="holds no sets"):
+                    index(self.gallery, name)
 
     @precondition(lambda self: len(self.model) > 1)
     @rule(data=st.data(), similarity=SIMILARITIES, reranker=RERANKERS)
@@ -106,14 +129,12 @@ class GalleryHistories(RuleBasedStateMachine):
         assert found == find(query, list(self.model.values()), similarity, reranker)
         assert sorted(found.ids) == sorted(self.model)
 
-    @rule()
-    def reopen(self) -> None:
+    @rule(tables_are_lost=st.booleans())
+    def reopen(self, tables_are_lost: bool) -> None:
         self.gallery.close()
+        if tables_are_lost:
+            TableStore.beside(self.path).drop()
         self.gallery = Gallery(self.path)
-
-    @rule()
-    def lose_the_tables(self) -> None:
-        TableStore.beside(self.path).drop()
 
     @invariant()
     def holds_what_it_should(self) -> None:
@@ -140,7 +161,7 @@ class GalleryHistories(RuleBasedStateMachine):
 
 TestGalleryHistories = GalleryHistories.TestCase
 TestGalleryHistories.settings = settings(
-    max_examples=20,
+    max_examples=25,
     stateful_step_count=15,
     deadline=None,
     derandomize=True,

@@ -16,8 +16,8 @@ def add(
     sources: Annotated[
         list[str], typer.Argument(metavar="SOURCE...", help="Folders of pictures, .npz files.")
     ],
-    descriptor: Annotated[str | None, typer.Option(help="Descriptor for pictures [default: lbp].")] = None,
-    array: Annotated[str | None, typer.Option(help="Array of an .npz source [default: images].")] = None,
+    descriptor: Annotated[str | None, typer.Option(help="Descriptor for pictures (default: lbp).")] = None,
+    array: Annotated[str | None, typer.Option(help="Array of an .npz source (default: images).")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -119,7 +119,7 @@ def export(
     gallery: GalleryPath,
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The .npz file to write.")],
     sets: Annotated[
-        list[str] | None, typer.Argument(metavar="[SET...]", help="Set ids [default: all].")
+        list[str] | None, typer.Argument(metavar="[SET...]", help="Set ids (default: all).")
     ] = None,
     pictures: Annotated[Path | None, typer.Option(help="Also write the pictures into this folder.")] = None,
     json: Json = False,

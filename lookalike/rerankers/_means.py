@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
 from lookalike.parameters import PROXIES
-from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Beliefs, Reranker, check_proxies
 from lookalike.transitivity.metafeatures import metafeatures
 from lookalike.transitivity.proxies import proxy_slots
@@ -31,11 +29,6 @@ class MeanReranker(Reranker):
     def __init__(self, proxies: int = PROXIES, with_baseline: bool = False) -> None:
         self.proxies = proxies
         self.with_baseline = with_baseline
-
-    def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
-        """Nothing to learn; only the parameters are checked."""
-        self.check()
-        return self
 
     def check(self) -> None:
         """Proxies in range, a truth value for the baseline."""

@@ -51,6 +51,7 @@ class Reranker(ABC):
 
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Learn from the gallery alone; no labels exist here."""
+        self.check()
         return self
 
     @abstractmethod

@@ -98,7 +98,7 @@ class SubspaceSimilarity(SetSimilarity):
 
     @abstractmethod
     def agreements(self, modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-        """How alike ``modes[i]`` and ``others[i]`` are, with the same bits for one pair and for many; (m,)."""
+        """How alike ``modes[i]`` and ``others[i]`` are; one pair and many give the same bits; (m,)."""
 
     def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
         """Compare two modes by their coordinates: the set itself is not needed."""
