@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, StorageFailed
+from lookalike.faceset import FaceSet
 
 
 def export(
@@ -41,14 +45,12 @@ def export(
     StorageFailed
         If the disk refuses; then the file is not there.
     """
-    if path.exists():
-        raise BadInput(f"{path} is there already: choose another name, or remove it")
-    if pictures is not None and pictures.exists():
-        raise BadInput(f"{pictures} is there already: choose another folder for the pictures, or remove it")
+    if isinstance(ids, str):
+        raise BadInput(f"set ids must come as a list, got the string {ids!r}: write [{ids!r}]")
     wanted = gallery.ids() if ids is None else dict.fromkeys(ids)
     sets = [gallery.get(id, pictures=pictures is not None) for id in wanted]
     if not sets:
-        raise BadInput(f"{gallery.path} holds no sets, so there is nothing to export")
+        raise BadInput(f"there is nothing to export: no set was chosen, or {gallery.path} is empty")
     arrays = {
         "descriptors": np.concatenate([one.faces for one in sets]),
         "image_set": np.repeat(np.arange(len(sets)), [len(one) for one in sets]).astype(np.int32),
@@ -57,25 +59,36 @@ def export(
         "set_origins": np.array([one.origin for one in sets]),
         "descriptor": np.array(gallery.descriptor),
     }
-    aside = path.with_name(f"{path.name}.unfinished")
     try:
-        with aside.open("wb") as file:
+        for given in (path, pictures):
+            if given is not None and given.exists():
+                raise BadInput(f"{given} is there already: choose another name, or remove it")
+        _write(path, arrays, sets, pictures)
+    except OSError as reason:
+        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
+    return len(sets)
+
+
+def _write(path: Path, arrays: Mapping[str, Any], sets: Sequence[FaceSet], pictures: Path | None) -> None:
+    """Write everything aside, then give it its name: nobody sees half of it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".unfinished-")
+    aside = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
             file.flush()
             os.fsync(file.fileno())
-        if pictures is not None:
-            for number, one in enumerate(sets):
-                # Folders are numbered: a set id may hold anything, a file name may not.
-                folder = pictures / f"{number:06d}"
-                if one.pictures:
-                    folder.mkdir(parents=True)
-                for face, picture in enumerate(one.pictures):
-                    (folder / f"{face:04d}.jpg").write_bytes(picture)
+        for number, one in enumerate(sets if pictures is not None else []):
+            # Folders are numbered: a set id may hold anything, a file name may not.
+            folder = cast(Path, pictures) / f"{number:06d}"
+            folder.mkdir(parents=True)
+            for face, picture in enumerate(one.pictures):
+                (folder / f"{face:04d}.jpg").write_bytes(picture)
         aside.rename(path)
-    except OSError as reason:
+    except BaseException:
         if pictures is not None:
             shutil.rmtree(pictures, ignore_errors=True)
-        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
+        raise
     finally:
-        aside.unlink(missing_ok=True)
-    return len(sets)
+        with suppress(OSError):
+            aside.unlink()

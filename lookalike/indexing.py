@@ -56,11 +56,10 @@ def index(
     part: SetSimilarity = parts.build("similarities", similarity)
     if not isinstance(gallery, Gallery):
         return _index_sets(list(gallery), part, track)
-    contents = gallery.contents()
+    contents, fingerprint = _snapshot(gallery, part)
     if not contents:
         raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
     store, kind = TableStore.beside(gallery.path), parts.spec(part)
-    fingerprint = index_fingerprint(gallery, part)
     stored = store.load(kind, fingerprint)
     if stored is None:
         old = store.latest(kind)
@@ -81,7 +80,7 @@ def index(
             # Somebody removed a set while we worked: no table may keep it.
             store.drop(kind)
             return index(gallery, part, track)
-    return _from_arrays(stored.arrays, part)
+    return _from_arrays(stored.arrays, part, fingerprint)
 
 
 def is_indexed(gallery: Gallery, similarity: SetSimilarity) -> bool:
@@ -109,6 +108,14 @@ def index_fingerprint(gallery: Gallery, similarity: SetSimilarity) -> str:
     """Everything that shapes the tables, as one short text."""
     shaped_by = f"{FORMAT}|{parts.spec(similarity)}|{COUNT}|{gallery.fingerprint()}"
     return hashlib.sha256(shaped_by.encode()).hexdigest()[:32]
+
+
+def _snapshot(gallery: Gallery, similarity: SetSimilarity) -> tuple[dict[str, str], str]:
+    """Contents and the fingerprint that belongs to them, though others may be adding sets."""
+    while True:
+        fingerprint, contents = index_fingerprint(gallery, similarity), gallery.contents()
+        if index_fingerprint(gallery, similarity) == fingerprint:
+            return contents, fingerprint
 
 
 def _index_sets(sets: Sequence[FaceSet], similarity: SetSimilarity, track: Track) -> Tables:
@@ -233,7 +240,9 @@ def _to_arrays(tables: Tables) -> dict[str, NDArray[Any]]:
     return arrays | {f"neighbours/{name}": array for name, array in tables.neighbours._asdict().items()}
 
 
-def _from_arrays(arrays: Mapping[str, NDArray[Any]], similarity: SetSimilarity) -> Tables:
+def _from_arrays(
+    arrays: Mapping[str, NDArray[Any]], similarity: SetSimilarity, fingerprint: str = ""
+) -> Tables:
     text, ends = bytes(arrays["ids/bytes"]), arrays["ids/starts"]
     ids = tuple(text[a:b].decode() for a, b in pairwise(ends))
 
@@ -241,4 +250,5 @@ def _from_arrays(arrays: Mapping[str, NDArray[Any]], similarity: SetSimilarity) 
         return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
     sets = PreparedSets(group("prepared/"), group("starts/"))
-    return Tables(ids, int(arrays["dimension"][0]), similarity, sets, Neighbours(**group("neighbours/")))
+    near = Neighbours(**group("neighbours/"))
+    return Tables(ids, int(arrays["dimension"][0]), similarity, sets, near, fingerprint)

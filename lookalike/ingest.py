@@ -12,7 +12,7 @@ from lookalike.descriptors.contract import Descriptor
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
 from lookalike.intake.pictures import encode_picture
-from lookalike.intake.sources import SourceSet, holds_arrays, read_source
+from lookalike.intake.sources import SourceSet, array_names, read_source
 from lookalike.progress import Track, silent
 
 DEFAULT_DESCRIPTOR = "lbp"
@@ -52,15 +52,34 @@ class Describer:
 
     def read(self, path: Path) -> Iterator[SourceSet]:
         """Yield the sets of one source as they lie there."""
-        return read_source(path, self.array if self.asked or holds_arrays(path) else None)
+        # The array of the gallery is only a guess for the source; what was asked for must be there.
+        return read_source(path, self.array if self.asked or self.array in array_names(path) else None)
 
     def kind(self, found: SourceSet) -> str:
         """Name what describes a set of this source; a gallery keeps one kind."""
         if found.faces is None:
             return parts.spec(self._descriptor())
         if self.given is not None:
-            return parts.spec(parts.build("descriptors", self.given))
+            # Any text may name what made ready-made numbers; that of a part is written out.
+            own = self.given.partition(":")[0] in parts.names("descriptors")
+            return parts.spec(parts.build("descriptors", self.given)) if own else self.given
         return found.descriptor or f"array:{found.array}"
+
+    def refuse_other_kind(self, found: SourceSet) -> None:
+        """Refuse a query that is described otherwise than the gallery, as far as its name tells.
+
+        Raises
+        ------
+        Conflict
+            If it is.
+        """
+        held = self.held or ""
+        named = held.startswith("array:") or held.partition(":")[0] in parts.names("descriptors")
+        if named and self.kind(found) != held:
+            raise Conflict(
+                f"set {found.id!r} is described by {self.kind(found)}, the gallery by {held}: "
+                f"describe both the same way"
+            )
 
     def describe(self, found: SourceSet) -> FaceSet:
         """Describe the faces of a set, unless the source did; pictures are kept as evidence.
@@ -123,6 +142,10 @@ def add(
         If a source cannot be read, or contradicts the gallery.
     """
     path = Path(gallery)
+    if isinstance(sources, (str, Path)):
+        raise BadInput(f"sources must come as a list, got {str(sources)!r}: write [{str(sources)!r}]")
+    if not path.absolute().parent.is_dir():
+        raise NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
     if not path.exists():
         held = None
     else:
@@ -167,12 +190,14 @@ def read_query(gallery: Gallery, path: Path, set_id: str | None = None) -> FaceS
     if set_id is not None:
         for found in describer.read(path):
             if found.id == set_id:
+                describer.refuse_other_kind(found)
                 return describer.describe(found)
         raise NotFound(f"{path} holds no set called {set_id!r}: leave --set out to see what it holds")
     sets = describer.read(path)
     first, second = next(sets), next(sets, None)
     if second is not None:
         raise BadInput(f"{path} holds several sets ({first.id!r}, {second.id!r}, ...): choose one with --set")
+    describer.refuse_other_kind(first)
     return describer.describe(first)
 
 

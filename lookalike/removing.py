@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
+from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, NotFound
-from lookalike.indexing import index
+from lookalike.indexing import index, index_fingerprint
 from lookalike.progress import Track, silent
 
 
@@ -27,18 +30,27 @@ def remove(gallery: Gallery, ids: Sequence[str], track: Track = silent) -> list[
     NotFound
         If a set is not there.
     """
-    removed = gallery.remove(ids)
+    try:
+        return gallery.remove(ids)
+    finally:
+        # Even if there is nothing to remove: an earlier removal may have been interrupted before this.
+        _refresh(gallery, track)
+
+
+def _refresh(gallery: Gallery, track: Track) -> None:
+    """Bring every index up to date, and erase all other tables: they may know the removed sets."""
     store = TableStore.beside(gallery.path)
-    if not len(gallery):
-        store.drop()
-        return removed
-    for stored in store.stored():
-        kind = stored.manifest.kind
-        if stored.facts.get("similarity") != kind:
-            store.drop(kind)
-            continue
-        try:
-            index(gallery, kind, track)  # keeps no table that knows the removed sets
-        except (NotFound, BadInput):  # the part that made it is not here to bring it up to date
-            store.drop(kind)
-    return removed
+    fresh: list[Path] = []
+    for stored in store.stored() if len(gallery) else []:
+        kind, learnt_on = stored.manifest.kind, stored.facts.get("on")
+        # A part that is not here any more cannot bring its table up to date, nor say whether it is.
+        with suppress(NotFound, BadInput):
+            if learnt_on is None:
+                index(gallery, kind, track)
+                found = store.latest(kind)
+            else:
+                similarity = parts.build("similarities", learnt_on)
+                fits = stored.facts.get("index") == index_fingerprint(gallery, similarity)
+                found = stored if fits else None
+            fresh += [found.path] if found is not None else []
+    store.erase_others(fresh)

@@ -52,8 +52,7 @@ def draw_ranking(
     StorageFailed
         If the picture cannot be written.
     """
-    if path.exists():
-        raise BadInput(f"{path} is there already: choose another name for the picture, or remove it")
+    check_new(path)
     asked = gallery.get(query, pictures=True) if isinstance(query, str) else query
     if not asked.pictures:
         raise BadInput(f"query {asked.id!r} has no pictures to show: add it from pictures instead of arrays")
@@ -86,6 +85,22 @@ def draw_ranking(
         sheet.save(path)
     except (OSError, ValueError) as reason:
         raise StorageFailed(f"the picture {path} cannot be written: {reason}") from reason
+
+
+def check_new(path: Path) -> None:
+    """Refuse to draw over a file that is there.
+
+    Raises
+    ------
+    BadInput, StorageFailed
+        If there is one, or the place cannot be looked at.
+    """
+    try:
+        there = path.exists()
+    except OSError as reason:
+        raise StorageFailed(f"the picture {path} cannot be written: {reason.strerror}") from reason
+    if there:
+        raise BadInput(f"{path} is there already: choose another name for the picture, or remove it")
 
 
 def _chain(

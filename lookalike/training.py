@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 
 import numpy as np
 
@@ -44,22 +45,21 @@ def train(
     """
     part: Reranker = parts.build("rerankers", reranker)
     check_seed(seed)
-    if gallery is None or not part.is_learnt:
+    # Tables that the gallery has outgrown may be asked, but what is learnt from them is not kept.
+    if gallery is None or not part.is_learnt or not _fits(gallery, tables):
         return part.fit(tables, np.random.default_rng(seed), track)
-    store, kind = TableStore.beside(gallery.path), _kind(tables, part, seed)
-    fingerprint = _fingerprint(gallery, tables, part, seed)
+    store = TableStore.beside(gallery.path)
+    kind, fingerprint = _kind(tables, part, seed), _fingerprint(tables, part, seed)
     stored = store.load(kind, fingerprint)
-    if stored is not None:
-        try:
+    # The arrays are small: a flipped bit is noticed here, and learnt again.
+    if stored is not None and not store.check(stored):
+        with suppress(BadInput):
             return part.from_arrays(stored.arrays)
-        except BadInput:  # the stored arrays are damaged: learn again
-            store.drop(kind)
+    store.drop(kind)
     part.fit(tables, np.random.default_rng(seed), track)
-    on = parts.spec(tables.similarity)
-    facts = {"format": FORMAT, "on": on, "index": index_fingerprint(gallery, tables.similarity)}
+    facts = {"format": FORMAT, "on": parts.spec(tables.similarity), "index": tables.fingerprint}
     store.save(kind, fingerprint, part.to_arrays(), facts)
-    store.keep_only(kind, fingerprint)
-    if _fingerprint(gallery, tables, part, seed) != fingerprint:
+    if not _fits(gallery, tables):
         store.drop(kind)  # the gallery changed while we learnt: nothing may be kept of a set that left it
     return part
 
@@ -69,9 +69,7 @@ def is_trained(gallery: Gallery, tables: Tables, reranker: Reranker, seed: int) 
     if not reranker.is_learnt:
         return True
     store = TableStore.beside(gallery.path)
-    return (
-        store.load(_kind(tables, reranker, seed), _fingerprint(gallery, tables, reranker, seed)) is not None
-    )
+    return store.load(_kind(tables, reranker, seed), _fingerprint(tables, reranker, seed)) is not None
 
 
 def check_seed(seed: object) -> None:
@@ -90,6 +88,10 @@ def _kind(tables: Tables, reranker: Reranker, seed: int) -> str:
     return f"{parts.spec(reranker)} on {parts.spec(tables.similarity)} seed {seed}"
 
 
-def _fingerprint(gallery: Gallery, tables: Tables, reranker: Reranker, seed: int) -> str:
-    shaped_by = f"{FORMAT}|{index_fingerprint(gallery, tables.similarity)}|{parts.spec(reranker)}|{seed}"
+def _fits(gallery: Gallery, tables: Tables) -> bool:
+    return tables.fingerprint == index_fingerprint(gallery, tables.similarity)
+
+
+def _fingerprint(tables: Tables, reranker: Reranker, seed: int) -> str:
+    shaped_by = f"{FORMAT}|{tables.fingerprint}|{parts.spec(reranker)}|{seed}"
     return hashlib.sha256(shaped_by.encode()).hexdigest()[:32]

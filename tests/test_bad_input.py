@@ -128,7 +128,7 @@ CASES = [
     Case("add g.gallery ../in/one_picture --descriptor nope", MISSING, "choose one of", gallery="none"),
     Case("find g.gallery ../in/short.npz --set p0/v0", BAD, "8 numbers"),
     Case("find g.gallery ../in/one_picture", CONFLICT, "holds ready-made descriptors"),
-    Case("find g.gallery ../in/one.npz", BAD, "describe both the same way", gallery="pictures"),
+    Case("find g.gallery ../in/one.npz", CONFLICT, "describe both the same way", gallery="pictures"),
     # Pictures.
     Case("add g.gallery ../in/cut_picture", BAD, "is a damaged picture", gallery="pictures"),
     Case("add g.gallery ../in/small_picture", BAD, "at least 6 rows", gallery="pictures"),
@@ -213,7 +213,7 @@ CASES = [
     Case("train g.gallery", BAD, "holds no sets", "of 0 sets"),
     Case("find g.gallery ../in/one.npz", BAD, "holds no sets", "of 0 sets"),
     Case("evaluate g.gallery --labels ../in/labels.csv", BAD, "holds no sets", "of 0 sets"),
-    Case("export g.gallery out.npz", BAD, "holds no sets", "of 0 sets"),
+    Case("export g.gallery out.npz", BAD, "nothing to export", "of 0 sets"),
     Case("remove g.gallery p0/v0", MISSING, "no set 'p0/v0'", "of 0 sets"),
     Case("find g.gallery p0/v0", BAD, "only the query itself", "of 1 set"),
     Case("explain g.gallery p0/v0 p0/v0", BAD, "only the query itself", "of 1 set"),

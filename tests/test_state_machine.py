@@ -165,5 +165,6 @@ TestGalleryHistories.settings = settings(
     stateful_step_count=15,
     deadline=None,
     derandomize=True,
+    report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -52,7 +52,7 @@ def filled(path: Path, sets: list[FaceSet]) -> Gallery:
 
 def stored(gallery: Gallery) -> list[StoredTables]:
     """What was learnt and kept."""
-    return [one for one in TableStore.beside(gallery.path).stored() if "reranker" in one.facts]
+    return [one for one in TableStore.beside(gallery.path).stored() if " seed " in one.manifest.kind]
 
 
 def same(one: Learnt, other: Learnt) -> None:
@@ -74,7 +74,7 @@ def test_stored_once_and_found_again(gallery: Gallery) -> None:
     same(first, again)
     same(again, train(tables, "learnt"))
     [found] = stored(gallery)
-    assert dict(found.facts) == {"format": 1, "reranker": parts.spec(Counting()), "seed": 0}
+    assert found.manifest.kind == f"{parts.spec(Counting())} on {parts.spec(tables.similarity)} seed 0"
     assert found.arrays["landmarks"].shape[1] == 5
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from lookalike.cli.reasons import print_evaluation, print_explanation
 from lookalike.cli.terminal import print_table
 from lookalike.collection.gallery import Gallery
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, StorageFailed
 from lookalike.evaluation.labels import Labels, read_labels
 from lookalike.evaluation.measures import average_precision
 from lookalike.evaluation.protocol import Evaluation, leave_one_out
@@ -20,12 +21,24 @@ from lookalike.progress import Track
 from lookalike.ranking import Ranking
 from lookalike.retrieval import Search
 from lookalike.showing import draw_ranking
-from lookalike.training import train
+from lookalike.training import check_seed, train
 from lookalike.worlds.collection import draw_collection, write_collection
 
 PEOPLE = 60
 # Hard enough that the baseline makes mistakes, and a person still sees who is who.
 DIFFICULTY = 0.4
+# The mark of a folder that a demo made, and everything that a demo puts there.
+MARK = ".lookalike-demo"
+GALLERY = "demo.gallery"
+MADE = (
+    "clips",
+    "labels.csv",
+    "ranking.png",
+    GALLERY,
+    f"{GALLERY}-wal",
+    f"{GALLERY}-shm",
+    f"{GALLERY}.derived",
+)
 RERANKERS = ("baseline", "arithmetic_mean", "learnt")
 
 
@@ -46,12 +59,18 @@ def run(folder: Path, seed: int, track: Track) -> None:
     BadInput
         If the folder holds something that no demo made.
     """
-    _clear(folder)
+    check_seed(seed)
+    try:
+        _clear(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MARK).write_text("Made by `lookalike demo`, which replaces what is here.\n")
+    except OSError as reason:
+        raise StorageFailed(f"{folder} cannot be used for the demo: {reason.strerror}") from reason
     print(f"Drawing {PEOPLE} people who never existed ...")
     drawn = track(draw_collection(PEOPLE, difficulty=DIFFICULTY, seed=seed), "drawing clips", None)
     write_collection(folder, drawn)
     labels = read_labels(folder / "labels.csv")
-    path = folder / "demo.gallery"
+    path = folder / GALLERY
     done = add(path, [folder / "clips"], track=track)
     print(f"{len(done.added)} clips added to {path}; who is on them is written nowhere in it.")
     with Gallery(path) as gallery:
@@ -86,7 +105,7 @@ def run(folder: Path, seed: int, track: Track) -> None:
         print_explanation(search.explain(query, shown.id))
         draw_ranking(gallery, search, query, folder / "ranking.png", 8, matches)
     print(f"\nThe same as a picture: {folder / 'ranking.png'}")
-    print(f"Now try: lookalike find {path} {ranking[0].id}")
+    print(f"Now try: {sys.argv[0]} find {path} {ranking[0].id}")
 
 
 def _verdict(result: Evaluation) -> str:
@@ -116,11 +135,14 @@ def _telling_query(search: Search, result: Evaluation, labels: Labels) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Remove an earlier demo; refuse a folder with anything else in it."""
-    ours = {"clips", "labels.csv", "demo.gallery", "demo.gallery.derived", "ranking.png"}
-    ours |= {"demo.gallery-wal", "demo.gallery-shm"}
+    """Remove an earlier demo, known by its mark; refuse a folder with anything else in it."""
     if not folder.exists():
         return
-    if not folder.is_dir() or {entry.name for entry in folder.iterdir()} - ours:
+    if not folder.is_dir() or (any(folder.iterdir()) and not (folder / MARK).is_file()):
         raise BadInput(f"{folder} holds something that is not a demo: choose another folder with --out")
-    shutil.rmtree(folder)
+    for name in MADE:
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)

@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 Item = TypeVar("Item")
 
 # Data goes to stdout, everything else to stderr.
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout and sys.stdout.isatty() else 200)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+WIDE = None if sys.stdout and sys.stdout.isatty() else 200
+out = Console(highlight=False, emoji=False, soft_wrap=True, width=WIDE)
+err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 # Without a terminal, one line at most this often says how far the work is.
 SECONDS_BETWEEN_LINES = 10.0
@@ -52,6 +54,11 @@ class Progresses:
                 err.print(f"{text}: {done}{left}")
 
 
+def plain(text: str) -> str:
+    """Show control characters by their number: a name may not steer the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def say(text: str, quiet: bool = False) -> None:
     """Tell the person something that is not data."""
     if not quiet:
@@ -74,9 +81,10 @@ def print_table(
     columns: list[tuple[str, str]], rows: Iterable[Iterable[object]], title: str | None = None
 ) -> None:
     """Print data for people. Columns are (heading, justify)."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    shown = Text(plain(title)) if title else None
+    table = Table(title=shown, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for heading, justify in columns:
         table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*(str(cell).replace("[", "\\[") for cell in row))
+        table.add_row(*(Text(plain(str(cell))) for cell in row))
     out.print(table)

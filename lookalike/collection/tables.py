@@ -6,7 +6,7 @@ import errno
 import hashlib
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,6 +170,17 @@ class TableStore:
                 if path != kept:
                     aside.erase(path)
             aside.sweep(kept.parent)
+
+    def erase_others(self, kept: Collection[Path]) -> None:
+        """Delete every table but these, readable or not, with what dead processes left unfinished."""
+        with in_words(self.folder):
+            kinds = list(self._kinds())
+            for folder in kinds:
+                for path in self._tables(folder):
+                    if path not in kept:
+                        aside.erase(path)
+                aside.sweep(folder)
+            aside.remove_folders([*kinds, self.folder])
 
     def drop(self, kind: str | None = None) -> None:
         """Delete the tables of one kind, or of every kind; files that are not ours stay."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, LookalikeError
 from lookalike.faceset import check_id
 from lookalike.intake.paths import is_folder, readable, unreadable
 from lookalike.intake.pictures import FORMATS, START, looks_like_picture, read_picture
+from lookalike.intake.readers.archive import Archive
 from lookalike.intake.readers.folders import read_folder
 from lookalike.intake.readers.npz import read_npz
 from lookalike.intake.sourceset import SourceSet
 
-__all__ = ["SourceSet", "holds_arrays", "read_source"]
+__all__ = ["SourceSet", "array_names", "read_source"]
 
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 
@@ -67,13 +68,13 @@ def read_source(path: Path, array: str | None = None) -> Iterator[SourceSet]:
     )
 
 
-def holds_arrays(path: Path) -> bool:
-    """Whether a path is a file of NumPy arrays, by its content."""
+def array_names(path: Path) -> list[str]:
+    """Names of the arrays of an .npz file; none if it is something else."""
     try:
-        with path.open("rb") as stream:
-            return stream.read(4).startswith(ZIP_MAGIC)
-    except OSError:
-        return False
+        with Archive(path) as archive:
+            return archive.names()
+    except LookalikeError:
+        return []
 
 
 def _refuse_array(path: Path, array: str | None) -> None:

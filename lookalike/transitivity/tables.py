@@ -36,6 +36,7 @@ class Tables:
     similarity: SetSimilarity
     sets: PreparedSets
     neighbours: Neighbours
+    fingerprint: str = ""  # what shaped stored tables; empty for tables that live in memory only
 
     def __len__(self) -> int:
         return len(self.ids)

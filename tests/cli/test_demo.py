@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
     folder = tmp_path / "new" / "demo"
     demo.run(folder, 0, silent)
     assert sorted(path.name for path in folder.iterdir()) == [
+        ".lookalike-demo",
         "clips",
         "demo.gallery",
         "demo.gallery.derived",
@@ -48,7 +50,8 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
     with Gallery(folder / "demo.gallery") as gallery:
         assert gallery.ids() == sorted(labels)
         assert gallery.facts()["pictures"] == 3 * len(labels)
-        assert {state["fits"] for state in index_states(gallery)} == {True, None}, "indexed and trained"
+        kinds = [str(state["kind"]) for state in index_states(gallery)]
+        assert sorted(kind.partition(":")[0] for kind in kinds) == ["learnt", "max_max"]
         query = said.split("person of ")[1].split()[0]
         expected = find(query, gallery, top=10)
     assert f"Drawing 8 people who never existed ...\n{len(labels)} clips added to {folder}" in said
@@ -66,7 +69,7 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
     assert b"person-" not in (folder / "demo.gallery").read_bytes(), "the gallery knows nobody by name"
     with Image.open(folder / "ranking.png") as picture:
         assert picture.format == "PNG"
-    assert said.endswith(f"Now try: lookalike find {folder / 'demo.gallery'} {expected[0].id}\n")
+    assert said.endswith(f"Now try: {sys.argv[0]} find {folder / 'demo.gallery'} {expected[0].id}\n")
 
 
 def test_running_again_replaces_it(tmp_path: Path, capsys: Seen) -> None:

@@ -132,9 +132,9 @@ def _is_picture(file: Path) -> bool:
     if file.suffix.lower() in SUFFIXES:
         return True
     # What is not a plain file (a pipe, a lost link) could be read for ever, or not at all.
-    if not file.is_file():
-        return False
     try:
+        if not file.is_file():
+            return False
         with file.open("rb") as stream:
             return looks_like_picture(stream.read(START))
     except OSError:
