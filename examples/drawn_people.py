@@ -8,10 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from lookalike import Gallery, Search, index, train
+from lookalike import Gallery, Search, add, index, train
 from lookalike.evaluation.labels import read_labels
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.ingest import add
 from lookalike.showing import draw_ranking
 from lookalike.worlds.collection import draw_collection, write_collection
 

@@ -75,7 +75,7 @@ def _write(path: Path, arrays: Mapping[str, Any], sets: Sequence[FaceSet], pictu
     aside = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+            np.savez_compressed(file, **arrays)
             file.flush()
             os.fsync(file.fileno())
         for number, one in enumerate(sets if pictures is not None else []):

@@ -46,8 +46,14 @@ class FaceSet:
         faces = checked_faces(self.faces, f"set {self.id!r}").astype(np.float32)
         faces.setflags(write=False)
         object.__setattr__(self, "faces", faces)
-        for name, given in (("sources", self.sources), ("pictures", self.pictures)):
-            kept = tuple(given)
+        if not isinstance(self.origin, str):
+            raise BadInput(f"the origin of set {self.id!r} must be text, got {type(self.origin).__name__}")
+        for name, given, kind in (("sources", self.sources, str), ("pictures", self.pictures, bytes)):
+            kept = tuple(given) if isinstance(given, Iterable) and not isinstance(given, kind) else (None,)
+            if not all(isinstance(one, kind) for one in kept):
+                raise BadInput(
+                    f"{name} of set {self.id!r} must be a list of {kind.__name__}, one for each face"
+                )
             object.__setattr__(self, name, kept)
             if kept and len(kept) != len(faces):
                 raise BadInput(

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,10 @@ def index(
         If there are no sets, or a set cannot be prepared.
     """
     part: SetSimilarity = parts.build("similarities", similarity)
+    if isinstance(gallery, (str, Path)):
+        raise BadInput(f"a gallery must be opened first: write Gallery({str(gallery)!r})")
     if not isinstance(gallery, Gallery):
-        return _index_sets(list(gallery), part, track)
+        return _index_sets(_listed(gallery), part, track)
     contents, fingerprint = _snapshot(gallery, part)
     if not contents:
         raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
@@ -91,22 +94,22 @@ def is_indexed(gallery: Gallery, similarity: SetSimilarity) -> bool:
 
 def index_states(gallery: Gallery) -> list[dict[str, object]]:
     """Every finished table beside a gallery: its kind, and whether it still fits the gallery."""
-    states: list[dict[str, object]] = []
-    for stored in TableStore.beside(gallery.path).stored():
-        # An index says by what it compares; what was learnt says on which index.
-        facts = {"similarity": stored.manifest.kind, "index": stored.fingerprint, **stored.facts}
-        similarity = facts.get("on", facts["similarity"])
-        try:
-            fits = facts["index"] == index_fingerprint(gallery, parts.build("similarities", similarity))
-        except LookalikeError:  # unfinished, or made by a part that is not installed any more
-            fits = False
-        states.append({"kind": stored.manifest.kind, "fits": fits})
-    return states
+    stored = TableStore.beside(gallery.path).stored()
+    return [{"kind": one.manifest.kind, "fits": table_fits(gallery, one)} for one in stored]
+
+
+def table_fits(gallery: Gallery, stored: StoredTables) -> bool:
+    """Whether an index, or what was learnt on one, was made from just what the gallery holds now."""
+    try:
+        similarity = parts.build("similarities", stored.facts.get("on", stored.manifest.kind))
+    except LookalikeError:  # unfinished, or of a part that is not installed any more
+        return False
+    return bool(stored.facts.get("index", stored.fingerprint) == index_fingerprint(gallery, similarity))
 
 
 def index_fingerprint(gallery: Gallery, similarity: SetSimilarity) -> str:
     """Everything that shapes the tables, as one short text."""
-    shaped_by = f"{FORMAT}|{parts.spec(similarity)}|{COUNT}|{gallery.fingerprint()}"
+    shaped_by = f"{FORMAT}|{parts.spec(similarity)}|{similarity.version}|{COUNT}|{gallery.fingerprint()}"
     return hashlib.sha256(shaped_by.encode()).hexdigest()[:32]
 
 
@@ -116,6 +119,15 @@ def _snapshot(gallery: Gallery, similarity: SetSimilarity) -> tuple[dict[str, st
         fingerprint, contents = index_fingerprint(gallery, similarity), gallery.contents()
         if index_fingerprint(gallery, similarity) == fingerprint:
             return contents, fingerprint
+
+
+def _listed(given: Any) -> list[FaceSet]:
+    """Sets in memory as a list, or a sentence that says what was given instead."""
+    sets = list(given) if isinstance(given, Iterable) else [given]
+    wrong = [type(one).__name__ for one in sets if not isinstance(one, FaceSet)]
+    if wrong:
+        raise BadInput(f"a gallery is a Gallery or a list of FaceSet, got {wrong[0]}: make sets of it")
+    return sets
 
 
 def _index_sets(sets: Sequence[FaceSet], similarity: SetSimilarity, track: Track) -> Tables:

@@ -11,6 +11,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.descriptors.contract import Descriptor
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
+from lookalike.intake.paths import is_there
 from lookalike.intake.pictures import encode_picture
 from lookalike.intake.sources import SourceSet, array_names, read_source
 from lookalike.progress import Track, silent
@@ -146,7 +147,7 @@ def add(
         raise BadInput(f"sources must come as a list, got {str(sources)!r}: write [{str(sources)!r}]")
     if not path.absolute().parent.is_dir():
         raise NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
-    if not path.exists():
+    if not is_there(path):
         held = None
     else:
         with Gallery(path) as opened:
@@ -218,7 +219,7 @@ def _store(path: Path, ready: list[tuple[FaceSet, str]], done: Added, track: Tra
     """Check all of the sets against each other and the gallery, then add them."""
     if not ready:
         return
-    (first, kind), exists = ready[0], path.exists()
+    (first, kind), exists = ready[0], is_there(path)
     for faceset, its_kind in ready:
         if (its_kind, faceset.dimension) != (kind, first.dimension):
             raise Conflict(

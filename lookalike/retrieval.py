@@ -33,6 +33,10 @@ class Search:
     """
 
     def __init__(self, tables: Tables, reranker: Reranker) -> None:
+        if not isinstance(reranker, Reranker):
+            raise BadInput(
+                f"a search needs a fitted reranker, got {reranker!r}: use open_search, or train first"
+            )
         self.tables = tables
         self.reranker = reranker
 
@@ -73,6 +77,8 @@ class Search:
 
     def rows(self, queries: Sequence[str | FaceSet]) -> Iterator[Row]:
         """Compare each query with every set: the only arithmetic on faces that a query needs."""
+        if not queries:
+            return iter(())
         members = [self.tables.number(query) if isinstance(query, str) else None for query in queries]
         if len(self.tables) == 1 and 0 in members:
             raise BadInput("the gallery holds only the query itself: add more sets to search in")
@@ -88,6 +94,8 @@ class Search:
         if isinstance(query, str):
             found: dict[str, NDArray[np.generic]] = self.tables.sets[self.tables.number(query)]
             return found
+        if not isinstance(query, FaceSet):
+            raise BadInput(f"a query is a set id or a FaceSet, got {type(query).__name__}: make a set of it")
         length = self.tables.dimension
         if query.dimension != length:
             raise BadInput(

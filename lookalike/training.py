@@ -93,5 +93,5 @@ def _fits(gallery: Gallery, tables: Tables) -> bool:
 
 
 def _fingerprint(tables: Tables, reranker: Reranker, seed: int) -> str:
-    shaped_by = f"{FORMAT}|{tables.fingerprint}|{parts.spec(reranker)}|{seed}"
+    shaped_by = f"{FORMAT}|{tables.fingerprint}|{parts.spec(reranker)}|{reranker.version}|{seed}"
     return hashlib.sha256(shaped_by.encode()).hexdigest()[:32]

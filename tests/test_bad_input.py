@@ -184,8 +184,8 @@ CASES = [
     Case("evaluate g.gallery --labels ../in/no_header.csv", BAD, "set_id,person"),
     Case("evaluate g.gallery --labels ../in/half_line.csv", BAD, "needs a set_id and a person"),
     Case("evaluate g.gallery --labels ../in/binary.csv", BAD, "not a UTF-8 csv file"),
-    Case("evaluate g.gallery --labels ../in/truncated.npz", BAD, "cannot be read"),
-    Case("evaluate g.gallery --labels ../in/more.npz", BAD, "needs set_names and set_person"),
+    Case("evaluate g.gallery --labels ../in/truncated.npz", BAD, "not a whole .npz file"),
+    Case("evaluate g.gallery --labels ../in/more.npz", BAD, "need set_names and set_person"),
     # Galleries that are none.
     *_each_command("text", UNREADABLE, "is not a gallery"),
     *(Case(f"{c} g.gallery", UNREADABLE, "is empty, not a gallery", "empty file") for c in ("list", "index")),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,15 +12,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike import FaceSet, Gallery, index, train
+from lookalike import FaceSet, Gallery, Search, find, index, open_search, parts, train
 from lookalike.cli import demo, terminal
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
 from lookalike.exporting import export
-from lookalike.indexing import index_states
+from lookalike.indexing import index_states, is_indexed
 from lookalike.ingest import add, read_query
 from lookalike.progress import silent
 from lookalike.removing import remove
+from lookalike.rerankers.learnt import Learnt
+from lookalike.similarities.max_max import MaxMax
 from tests.small_world import small_world
 
 
@@ -291,3 +295,106 @@ def test_link_to_a_forbidden_place_in_a_folder(tmp_path, monkeypatch):
 
         monkeypatch.setattr(Path, "is_file", is_file)
     assert add(tmp_path / "g", [tmp_path / "album"]).added == ["album"]
+
+
+# numbers
+
+
+@pytest.mark.parametrize("similarity", parts.names("similarities"))
+def test_a_copy_of_one_face_is_first(similarity):
+    rng = np.random.default_rng(0)
+    sets = [FaceSet(f"{n:02d}", rng.normal(size=(1 + n % 3, 40)) + 1) for n in range(12)]
+    for one in sets:
+        assert find(FaceSet("copy", one.faces), sets, similarity)[0].id == one.id
+
+
+def test_threads_of_a_caller_leave_the_library_as_it_was():
+    from threadpoolctl import threadpool_info
+
+    from lookalike.kernels.threads import one_blas_thread
+
+    def limits():
+        return {one["filepath"]: one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    before, meet, seen = limits(), threading.Barrier(2), []
+
+    def enter_and_leave(late):
+        with one_blas_thread():
+            meet.wait()
+            time.sleep(0.05 * late)
+            seen.append(set(limits().values()))
+
+    threads = [threading.Thread(target=enter_and_leave, args=(late,)) for late in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [{1}, {1}]
+    assert limits() == before
+
+
+@pytest.mark.parametrize("wrong", ["x.gallery", Path("x.gallery"), None, [[1.0, 2.0]], {"a": 1}])
+def test_what_is_no_gallery_is_said(wrong):
+    with pytest.raises(BadInput, match="Gallery"):
+        find("a", wrong)
+
+
+def test_what_is_no_query_is_said():
+    sets, _ = small_world(people=2)
+    with pytest.raises(BadInput, match="a set id or a FaceSet"):
+        find(np.ones((2, 3)), sets)
+    assert list(open_search(sets).find_many([])) == []
+    with pytest.raises(BadInput, match="open_search"):
+        Search(index(sets), "learnt")
+    with pytest.raises(BadInput, match="not fitted"):
+        Search(index(sets), Learnt()).find(sets[0].id)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"origin": None}, {"sources": [Path("a")]}, {"sources": None}, {"pictures": "abc"}, {"sources": "a"}],
+)
+def test_what_is_no_part_of_a_set_is_said(wrong):
+    with pytest.raises(BadInput, match="must be"):
+        FaceSet("a", [[1.0, 2.0]], **wrong)
+
+
+def test_a_set_that_comes_back_without_its_pictures_is_the_same_set(tmp_path):
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        assert gallery.add(FaceSet("a", [[1.0, 2.0]], pictures=[b"picture"]))
+        assert not gallery.add(FaceSet("a", [[1.0, 2.0]]))
+        with pytest.raises(Conflict):
+            gallery.add(FaceSet("a", [[1.0, 2.5]]))
+
+
+def test_a_newer_version_of_a_part_does_not_find_old_tables(gallery):
+    class Mine(MaxMax):
+        pass
+
+    index(gallery, Mine())
+    assert is_indexed(gallery, Mine())
+    Mine.version = 2
+    assert not is_indexed(gallery, Mine())
+
+
+def test_an_interrupted_removal_leaves_nothing_of_the_set(gallery):
+    gallery.add(marked())
+    index(gallery)
+
+    def stop(items, text, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        remove(gallery, ["forget-me"], stop)
+    assert left(gallery, b"forget-me") == []
+
+
+def test_a_wrong_id_costs_no_work(gallery):
+    index(gallery)
+    gallery.add(marked())
+
+    def no_work(items, text, total):
+        raise AssertionError(text)
+
+    with pytest.raises(NotFound):
+        remove(gallery, ["typo"], no_work)

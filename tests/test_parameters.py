@@ -12,7 +12,7 @@ from lookalike.parameters import PARAMETERS
 CONSTANTS = {
     name: value
     for name, value in vars(parameters).items()
-    if name.isupper() and isinstance(value, int | float)
+    if name.isupper() and not name.startswith("_") and isinstance(value, int | float)
 }
 
 

@@ -27,10 +27,12 @@ def find(
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
     from lookalike import Gallery
-    from lookalike.showing import draw_ranking
+    from lookalike.showing import check_new, draw_ranking
 
     if top < 1:
         raise BadInput(f"top must be a whole number of at least 1, got {top}")
+    if picture is not None:
+        check_new(picture)
     with Gallery(gallery) as opened:
         asked = read_asked(opened, query, set_id)
         search = open_gallery(opened, similarity, reranker, seed, quiet)

@@ -37,10 +37,11 @@ def open_gallery(gallery: Gallery, similarity: str, reranker: str, seed: int, qu
 def read_asked(gallery: Gallery, text: str, set_id: str | None) -> str | FaceSet:
     """Tell a set id from a path; an id comes first."""
     from lookalike.ingest import read_query
+    from lookalike.intake.paths import is_there
 
     if set_id is None and text in gallery:
         return text
-    if text and Path(text).exists():
+    if text and is_there(Path(text)):
         return read_query(gallery, Path(text), set_id)
     try:
         gallery.get(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lookalike.cli.terminal import print_table
 from lookalike.evaluation.protocol import Evaluation
 from lookalike.ranking import Explanation
+from lookalike.transitivity.metafeatures import NUMBERS
 
 MEASURES = {
     "mean_anr": "mean ANR",
@@ -47,17 +48,16 @@ def print_explanation(explanation: Explanation) -> None:
             for one in explanation.witnesses
         ),
     )
-    print(
-        "\ns1 query-proxy, s2 query-target, s3 proxy-target similarity; s4 whether query and target meet the "
-        "proxy in the same face; s5 whether query and proxy meet the target in the same face. Faces: which "
-        "of the query (q) met which of the proxy (p), and which of the proxy met which of the target (t)."
-    )
+    print("\n" + "; ".join(f"s{place}: {meaning}" for place, meaning in enumerate(NUMBERS, start=1)))
+    print("faces: q of the query met p of the proxy, p of the proxy met t of the target")
 
 
 def print_evaluation(result: Evaluation) -> None:
     """Print the counts and one line of measures for each second stage."""
     facts = result.to_dict()
     print(f"{facts['queries']} queries, {facts['sets']} sets, {facts['distractors']} of them distractors")
+    queries, people = result.with_one_match()
+    print(f"{queries} queries have a single match, of {people} people")
     columns = [("reranker", "left"), *((heading, "right") for heading in MEASURES.values())]
     rerankers: dict[str, dict[str, float]] = facts["rerankers"]  # type: ignore[assignment]
     print_table(

@@ -45,18 +45,29 @@ def _claim(parent: Path) -> tuple[Path, int | None]:
             return path, None
         # Before the lock is held, a sweeping process may take the new folder for litter: then try another.
         with suppress(FileNotFoundError):
-            handle = _locked(path)
+            try:
+                handle = _locked(path)
+            except OSError as reason:
+                if isinstance(reason, FileNotFoundError):
+                    raise
+                return path, None  # a file system without locks: `sweep` will leave its litter alone
             if handle is not None and path.exists():
                 return path, handle
+            if handle is not None:
+                os.close(handle)
 
 
 def _locked(path: Path) -> int | None:
+    """Lock a folder; None if somebody else holds it, OSError where the file system knows no locks."""
     handle = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         os.close(handle)
         return None
+    except OSError:
+        os.close(handle)
+        raise
     return handle
 
 
@@ -66,10 +77,11 @@ def sweep(parent: Path) -> None:
         return
     for path in sorted(parent.iterdir()):
         if UNFINISHED.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
-            handle = _locked(path)
-            if handle is not None:
-                erase(path)
-                os.close(handle)
+            with suppress(OSError):
+                handle = _locked(path)
+                if handle is not None:
+                    erase(path)
+                    os.close(handle)
 
 
 def erase(path: Path) -> None:

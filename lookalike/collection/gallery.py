@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from lookalike.collection import connections, purge, queries, rows
 from lookalike.collection.connections import Connection
 from lookalike.collection.failures import in_words
@@ -105,6 +107,8 @@ class Gallery:
         Conflict
             If the id is taken by other content, or the faces are of another descriptor or dimension.
         """
+        if not isinstance(faceset, FaceSet):
+            raise BadInput(f"only a FaceSet can be added, got {type(faceset).__name__}: make one of it")
         if not isinstance(descriptor, str) or not descriptor.strip() or not descriptor.isprintable():
             raise BadInput(
                 f"a descriptor must be named by printable text, got {descriptor!r}: say what made the faces"
@@ -120,7 +124,11 @@ class Gallery:
             if there is None:
                 rows.insert(connection, faceset, content)
                 return True
-            if there[0] != content:
+            # The same descriptors are the same set, however their pictures were encoded.
+            same = there[0] == content or np.array_equal(
+                self._read(connection, faceset.id, pictures=False).faces, faceset.faces
+            )
+            if not same:
                 raise Conflict(
                     f"{self.path} already has a set {faceset.id!r}, with {there[1]} faces; the one given has "
                     f"{len(faceset)} faces with other content: remove it first or choose another id"
@@ -148,7 +156,7 @@ class Gallery:
         NotFound
             If one of them is not there; then none is removed.
         """
-        asked = list(dict.fromkeys(_several(ids)))
+        asked = list(dict.fromkeys(queries.several(ids)))
         if not asked:
             return []
         with self._transaction(writing=True) as connection:
@@ -237,7 +245,7 @@ class Gallery:
             with in_words(self.path):
                 connection.execute("BEGIN")
                 # SQLite chooses the version at the first read, not at BEGIN.
-                asked = queries.ids(connection, self.path) if ids is None else iter(_several(ids))
+                asked = queries.ids(connection, self.path) if ids is None else iter(queries.several(ids))
                 queries.count(connection)
             for set_id in asked:
                 with in_words(self.path):
@@ -288,9 +296,3 @@ class Gallery:
                 done, reason = False, str(error)
         if not done:
             logger.warning("%s still holds traces of removed sets, to be wiped later: %s", self.path, reason)
-
-
-def _several(ids: Iterable[str]) -> Iterable[str]:
-    if isinstance(ids, str):
-        raise BadInput(f"set ids must come as a list, got the string {ids!r}: write [{ids!r}]")
-    return ids

@@ -6,12 +6,13 @@ import difflib
 import hashlib
 import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lookalike.collection import purge, schema
-from lookalike.errors import GalleryUnreadable, NotFound
+from lookalike.errors import BadInput, GalleryUnreadable, NotFound
 
 SUGGESTIONS = 3
 # Spelling help compares the id with every other, in Python: beyond this many it would keep the user waiting.
@@ -122,3 +123,10 @@ def unknown(connection: sqlite3.Connection, path: Path, set_id: object) -> NotFo
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`lookalike list` names them"
     holds = "1 set" if sets == 1 else f"{sets} sets"
     return NotFound(f"{path} has no set {set_id!r} among its {holds}: {hint}")
+
+
+def several(ids: Iterable[str]) -> Iterable[str]:
+    """Refuse one id where a list of them is asked for: its letters would be taken for ids."""
+    if isinstance(ids, str):
+        raise BadInput(f"set ids must come as a list, got the string {ids!r}: write [{ids!r}]")
+    return ids

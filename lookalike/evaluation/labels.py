@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import csv
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 from lookalike.errors import BadInput, NotFound
+from lookalike.intake.readers.archive import Archive
 
 Labels = dict[str, str]
 
@@ -73,15 +71,11 @@ def _from_csv(path: Path) -> Labels:
 
 
 def _from_npz(path: Path) -> Labels:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            names, persons = arrays["set_names"], arrays["set_person"]
-    except KeyError as reason:
-        raise BadInput(
-            f"{path} has no array of labels: {reason.args[0]}; it needs set_names and set_person"
-        ) from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as reason:
-        raise BadInput(f"the label file {path} cannot be read: {reason}") from reason
+    with Archive(path) as archive:
+        missing = {"set_names", "set_person"} - set(archive.names())
+        if missing:
+            raise BadInput(f"{path} has no array {min(missing)}: labels need set_names and set_person")
+        names, persons = archive.read("set_names"), archive.read("set_person")
     if names.ndim != 1 or names.shape != persons.shape:
         raise BadInput(
             f"{path} has {names.shape} set_names and {persons.shape} set_person: give one for each set"

@@ -34,6 +34,8 @@ class Evaluation:
         Sets ranked for each query.
     ranks : mapping of reranker to list of arrays
         For each query, the ranks of its matches; 1 is best.
+    people : list of str
+        Who is on each query.
     """
 
     queries: list[str]
@@ -41,6 +43,12 @@ class Evaluation:
     distractors: int
     ranked: int
     ranks: dict[str, list[Ranks]]
+    people: list[str]
+
+    def with_one_match(self) -> tuple[int, int]:
+        """How many queries, and how many people, have a single match: two counts easily confused."""
+        single = [len(ranks) == 1 for ranks in next(iter(self.ranks.values()))]
+        return sum(single), len({who for who, one in zip(self.people, single, strict=True) if one})
 
     def to_dict(self) -> dict[str, object]:
         """Counts and measures, as ``evaluate --json`` prints them."""
@@ -67,8 +75,9 @@ def leave_one_out(
     check_labels(labels, tables.ids)
     people = Counter(labels[id] for id in tables.ids)
     queries = [id for id in tables.ids if people[labels[id]] > 1]
-    ranks = _ranks(tables, rerankers, queries, [labels[id] for id in queries], labels, track)
-    return Evaluation(queries, len(tables), len(tables) - len(queries), len(tables) - 1, ranks)
+    asked_for = [labels[id] for id in queries]
+    ranks = _ranks(tables, rerankers, queries, asked_for, labels, track)
+    return Evaluation(queries, len(tables), len(tables) - len(queries), len(tables) - 1, ranks, asked_for)
 
 
 def outside(
@@ -94,8 +103,9 @@ def outside(
     asked = [(query, person) for query, person in zip(queries, people, strict=True) if person in shown]
     wanted = {person for _, person in asked}
     distractors = sum(labels[id] not in wanted for id in tables.ids)
-    ranks = _ranks(tables, rerankers, [q for q, _ in asked], [p for _, p in asked], labels, track)
-    return Evaluation([q.id for q, _ in asked], len(tables), distractors, len(tables), ranks)
+    asked_for, ids = [person for _, person in asked], [query.id for query, _ in asked]
+    ranks = _ranks(tables, rerankers, [query for query, _ in asked], asked_for, labels, track)
+    return Evaluation(ids, len(tables), distractors, len(tables), ranks, asked_for)
 
 
 def _ranks(
@@ -106,6 +116,8 @@ def _ranks(
     labels: Labels,
     track: Track,
 ) -> dict[str, list[Ranks]]:
+    if not rerankers:
+        raise BadInput("there is no second stage to measure: name at least one, for instance baseline")
     if not queries:
         raise BadInput(
             "no query has a match in the gallery, so there is nothing to measure: check the labels"

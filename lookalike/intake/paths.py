@@ -53,3 +53,11 @@ def is_folder(path: Path) -> bool:
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
         raise BadInput(f"{readable(path)!r} is neither a file nor a folder: give one of these")
     return stat.S_ISDIR(mode)
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is something at a path; a name that no file can have names nothing."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False

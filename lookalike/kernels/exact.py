@@ -21,6 +21,8 @@ Floats = NDArray[np.floating[Any]]
 
 GRID = 2.0**-24
 FINE_GRID = 2.0**-26
+# Vectors on the grid are not exactly of unit length: a face may be this far from itself.
+SAME = 2e-7
 
 
 def on_grid(vectors: Floats) -> NDArray[np.float32]:
@@ -60,4 +62,10 @@ def plain_unit_rows(rows: Floats) -> NDArray[np.float64]:
 def cosines(a: Floats, b: Floats) -> NDArray[np.float64]:
     """Inner products of all rows of a with all rows of b, exact for rows on the grid; (n_a, n_b)."""
     products: NDArray[np.float64] = np.asarray(a, dtype=np.float64) @ np.asarray(b, dtype=np.float64).T
-    return np.clip(products, -1.0, 1.0, out=products)
+    return snapped(np.maximum(products, -1.0, out=products))
+
+
+def snapped(similarities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Make 1 what is 1 but for the grid, so that nothing is more alike than a face and itself; in place."""
+    similarities[similarities > 1.0 - SAME] = 1.0
+    return similarities

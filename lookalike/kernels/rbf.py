@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from lookalike.kernels.threads import blocks, in_order
+from lookalike.kernels.threads import blocks, in_order, one_blas_thread
 
 Floats = NDArray[np.floating[Any]]
 
@@ -26,6 +26,7 @@ def rbf(x: Floats, y: Floats, gamma: float) -> NDArray[np.float64]:
     return kernel
 
 
+@one_blas_thread()
 def landmarks(x: Floats, gamma: float, tolerance: float, most: int) -> NDArray[np.int64]:
     """Rows of x that span its kernel matrix to within a tolerance: pivoted Cholesky decomposition.
 
@@ -64,6 +65,7 @@ def landmarks(x: Floats, gamma: float, tolerance: float, most: int) -> NDArray[n
     return np.array(chosen, dtype=np.int64)
 
 
+@one_blas_thread()
 def feature_map(centres: Floats, gamma: float) -> NDArray[np.float64]:
     """Upper triangular U with rbf(x, centres) @ U whose inner products are the low-rank kernel."""
     factor = scipy.linalg.cholesky(rbf(centres, centres, gamma) + 1e-14 * np.eye(len(centres)))

@@ -36,7 +36,7 @@ def select(
     ----------
     faces : array (n, d)
     samples : int
-        Even steps to take; two steps that end at the same face count once.
+        Even steps to take; of two steps that end at the same real face, ``nearest`` keeps one.
     preimage : str
         ``nearest``: the real face whose projection is closest to the step. ``fixed-point``: the vector whose
         image is closest to the step in kernel space [1]_. ``learned``: ridge regression from projections to
@@ -67,10 +67,9 @@ def select(
     projections = np.rint(projections / grain) * grain
     steps = np.linspace(projections.min(), projections.max(), samples)
     nearest = np.abs(projections[None, :] - steps[:, None]).argmin(axis=1)
-    nearest, first = np.unique(nearest, return_index=True)
-    order = np.argsort(first)
-    nearest, steps = nearest[order], steps[first[order]]
     if preimage == "nearest":
+        _, first = np.unique(nearest, return_index=True)
+        nearest = nearest[np.sort(first)]
         return faces[nearest], nearest
     if preimage == "learned":
         return _learned(faces, projections, steps), nearest

@@ -7,15 +7,16 @@ threads run it is held to one thread each. A block's result is then a function o
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import scipy.linalg  # noqa: F401  (loads its own linear algebra library, which must be seen below)
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -59,13 +60,44 @@ def one_blas_thread() -> Iterator[None]:
 
     On small problems it is also much quicker than several threads that wait for each other.
     """
-    with _controller().limit(limits=1, user_api="blas"):
+    # Several of our callers' threads may be inside at once: the first sets the limit, the last restores it.
+    with _inside.lock:
+        if _inside.count == 0:
+            _take_control()
+            _inside.limit = _controller().limit(limits=1, user_api="blas")
+        _inside.count += 1
+    try:
         yield
+    finally:
+        with _inside.lock:
+            _inside.count -= 1
+            if _inside.count == 0:
+                _take_control()
+                _inside.limit.restore_original_limits()
 
 
 def blocks(total: int, size: int) -> list[slice]:
     """Cut 0..total into slices of at most size."""
     return [slice(start, min(start + size, total)) for start in range(0, total, size)]
+
+
+class _Inside:
+    """Who is inside `one_blas_thread`: the library's limit is one for the whole process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+        self.limit: Any = None
+
+
+_inside = _Inside()
+
+
+def _take_control() -> None:
+    """Let this thread set limits: newer versions of threadpoolctl listen to the first thread only."""
+    take = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if take is not None:
+        take(force=True)
 
 
 @cache

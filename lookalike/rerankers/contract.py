@@ -38,6 +38,8 @@ class Reranker(ABC):
     Parameters of the constructor are stored as they are and checked by `check`, which `fit` calls.
     """
 
+    # Raise it when what is learnt changes: what the older one learnt is then learnt again.
+    version: int = 1
     # Whether the better of baseline and best proxy decides, or the best proxy alone.
     with_baseline: bool = True
 

@@ -73,6 +73,8 @@ class Learnt(Reranker):
 
     def beliefs(self, row: Row, tables: Tables) -> Beliefs:
         """m_qts(v(query, target | proxy)), clipped to [0, 1], for every proxy."""
+        if not hasattr(self, "regressor_"):
+            raise BadInput("this second stage was not fitted: use open_search, or train it first")
         slots = proxy_slots(tables.neighbours, self.proxies if self.regressor_ else 0, row.member)
         features = metafeatures(row, tables, slots)
         regressions = np.zeros(features.shape[:2])

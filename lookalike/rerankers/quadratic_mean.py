@@ -11,7 +11,7 @@ from lookalike.rerankers._means import MeanReranker
 class QuadraticMean(MeanReranker):
     """sqrt((s1² + s3²) / 2), best proxy (section 3.3 of the paper).
 
-    A negative cosine counts as 0: a root knows no sign.
+    A negative cosine counts as 0: squared, two dissimilarities would count as likeness.
     """
 
     def mean(self, s1: NDArray[np.float64], s3: NDArray[np.float64]) -> NDArray[np.float64]:

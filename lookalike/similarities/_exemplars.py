@@ -16,7 +16,7 @@ from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, plain_unit_rows, unit_rows
 from lookalike.kernels.pairwise import best_pairs
 from lookalike.kernels.selection import PREIMAGES, select
-from lookalike.parameters import is_whole
+from lookalike.parameters import is_positive, is_whole
 from lookalike.similarities.contract import (
     Examples,
     Match,
@@ -37,11 +37,14 @@ class ExemplarSimilarity(SetSimilarity):
         Sets with more faces are represented by at most this many (kernel PCA, even steps); 0 keeps all.
     preimage : str
         How a step becomes a face: ``nearest``, ``fixed-point`` or ``learned``.
+    bandwidth : float, optional
+        Width of the kernel that finds the steps; the median distance of two faces unless given.
     """
 
-    def __init__(self, samples: int, preimage: str) -> None:
+    def __init__(self, samples: int, preimage: str, bandwidth: float | None) -> None:
         self.samples = samples
         self.preimage = preimage
+        self.bandwidth = bandwidth
 
     def prepare(self, faces: Faces) -> Prepared:
         """Keep the chosen faces at unit length, and the table of how alike they are among themselves."""
@@ -49,10 +52,12 @@ class ExemplarSimilarity(SetSimilarity):
             raise BadInput(f"samples must be 0 (all faces) or at least 2, got {self.samples!r}")
         if self.preimage not in PREIMAGES:
             raise BadInput(f"preimage must be one of {', '.join(PREIMAGES)}, got {self.preimage!r}")
+        if self.bandwidth is not None and not is_positive(self.bandwidth):
+            raise BadInput(f"bandwidth must be a number greater than 0, got {self.bandwidth!r}")
         unit = plain_unit_rows(checked_faces(faces, "the set"))
         chosen = np.arange(len(unit))
         if 0 < self.samples < len(unit):
-            unit, chosen = select(unit, self.samples, self.preimage)
+            unit, chosen = select(unit, self.samples, self.preimage, self.bandwidth)
         kept = unit_rows(unit)
         return {"faces": kept, "agreements": self.agreements(kept).ravel(), "chosen": chosen.astype(np.int64)}
 

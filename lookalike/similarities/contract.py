@@ -101,6 +101,8 @@ class SetSimilarity(ABC):
     and are overridden only for speed, with the same bits as result.
     """
 
+    # Raise it when the arithmetic changes: tables made by the older one are then made again.
+    version: int = 1
     mode_type: type[np.generic] = np.int64
 
     @property

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels.exact import snapped
 from lookalike.similarities._subspaces import SubspaceSimilarity
 from lookalike.similarities.contract import Matches
 
@@ -33,14 +34,14 @@ class Dffs(SubspaceSimilarity):
         columns = self.mode_shape[1]
         kept = np.arange(columns) < (ranks[..., None] + 1) // 2  # (n_a, n_b, columns)
         return Matches(
-            np.minimum(squares / ranks, 1.0),
+            snapped(squares / ranks),
             np.where(kept[..., None, :], left[..., :columns], 0.0),
             np.where(kept[..., None, :], right[..., :columns], 0.0),
         )
 
     def closeness(self, length: NDArray[np.float64]) -> NDArray[np.float64]:
         """1 - squared distance of a unit vector to the subspace: its squared projection."""
-        return np.minimum(length**2, 1.0)
+        return snapped(length**2)
 
     def agreements(self, modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
         """The same measure between two smaller subspaces."""

@@ -28,10 +28,18 @@ class Manifold(ExemplarSimilarity):
         Sets with more faces are represented by at most this many, which bounds the geodesics; 0 keeps all.
     preimage : str
         ``nearest``, ``fixed-point`` or ``learned``.
+    bandwidth : float, optional
+        Width of the kernel of the selection; the median distance of two faces unless given.
     """
 
-    def __init__(self, neighbours: int = 3, samples: int = 50, preimage: str = "nearest") -> None:
-        super().__init__(samples, preimage)
+    def __init__(
+        self,
+        neighbours: int = 3,
+        samples: int = 50,
+        preimage: str = "nearest",
+        bandwidth: float | None = None,
+    ) -> None:
+        super().__init__(samples, preimage, bandwidth)
         self.neighbours = neighbours
 
     def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:

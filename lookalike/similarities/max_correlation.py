@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels.exact import snapped
 from lookalike.similarities._subspaces import SubspaceSimilarity
 from lookalike.similarities.contract import Matches
 
@@ -27,11 +28,11 @@ class MaxCorrelation(SubspaceSimilarity):
         self, left: NDArray[Any], values: NDArray[Any], right: NDArray[Any], ranks: NDArray[np.int64]
     ) -> Matches:
         """The first singular pair."""
-        return Matches(np.minimum(values[..., 0], 1.0), left[..., 0], right[..., 0])
+        return Matches(snapped(values[..., 0]), left[..., 0], right[..., 0])
 
     def closeness(self, length: NDArray[np.float64]) -> NDArray[np.float64]:
         """Cosine of a unit vector with its projection: the length itself."""
-        return np.minimum(length, 1.0)
+        return snapped(length)
 
     def agreements(self, modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
         """Absolute cosine of two vectors, because the sign of a singular vector means nothing."""

@@ -21,10 +21,14 @@ class MaxMax(ExemplarSimilarity):
         Sets with more faces are represented by at most this many; 0 keeps all.
     preimage : str
         ``nearest`` (a real face, so that evidence is a real picture), ``fixed-point`` or ``learned``.
+    bandwidth : float, optional
+        Width of the kernel of the selection; the median distance of two faces unless given.
     """
 
-    def __init__(self, samples: int = SAMPLES, preimage: str = "nearest") -> None:
-        super().__init__(samples, preimage)
+    def __init__(
+        self, samples: int = SAMPLES, preimage: str = "nearest", bandwidth: float | None = None
+    ) -> None:
+        super().__init__(samples, preimage, bandwidth)
 
     def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:
         """Cosines of the faces."""

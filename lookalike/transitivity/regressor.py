@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lookalike.errors import BadInput
 from lookalike.kernels.epsilon_svr import solve
 from lookalike.kernels.rbf import expansion, feature_map, features, landmarks
-from lookalike.parameters import EPSILON, GAMMA, PENALTY, is_whole
+from lookalike.kernels.threads import one_blas_thread
+from lookalike.parameters import EPSILON, GAMMA, PENALTY, is_positive, is_whole
 
 # Landmarks are sought among this many rows, evenly taken; all rows are then checked against them.
 SEARCHED = 8192
@@ -68,6 +68,7 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
         self.most_landmarks = most_landmarks
         self.tolerance = tolerance
 
+    @one_blas_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on rows of features and their targets (1 same person, 0 not)."""
         self.check()
@@ -88,10 +89,9 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
         """Raise ValueError if a parameter is out of range."""
         for name in ("penalty", "gamma", "rank_tolerance", "tolerance", "most_landmarks", "epsilon"):
             value = getattr(self, name)
-            number = float(value) if isinstance(value, Real) else np.nan
-            if not 0 <= number < np.inf or (number == 0 and name != "epsilon"):
+            if not is_positive(value) and not (name == "epsilon" and value == 0):
                 bound = "at least" if name == "epsilon" else "greater than"
-                raise ValueError(f"{name} must be {bound} 0, got {value!r}: give a finite number")
+                raise ValueError(f"{name} must be {bound} 0, got {value!r}: give a usable number")
         if not is_whole(self.most_landmarks, 1):
             raise ValueError(f"most_landmarks must be a whole number, got {self.most_landmarks!r}")
 

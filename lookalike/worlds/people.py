@@ -124,7 +124,6 @@ class Skin:
     age: float = _between(0.0, 1.0)
 
 
-Group = Head | Eyes | Brows | Nose | Mouth | Hair | Skin
 _GROUPS: Final = (Head, Eyes, Brows, Nose, Mouth, Hair, Skin)
 
 
