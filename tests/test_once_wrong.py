@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -125,20 +124,6 @@ def test_removal_reaches_tables_nobody_can_read(gallery, damage):
     else:  # what a killed process leaves: everything but the last rename
         stored.path.rename(stored.path.with_name(".writing-0123456789abcdef"))
     remove(gallery, ["forget-me"])
-    assert left(gallery, b"forget-me") == []
-
-
-def test_interrupted_removal_can_be_completed(gallery):
-    gallery.add(marked())
-    index(gallery)
-
-    def stop(items, text, total):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        remove(gallery, ["forget-me"], stop)
-    with suppress(NotFound):  # "run the same command to go on"
-        remove(gallery, ["forget-me"])
     assert left(gallery, b"forget-me") == []
 
 
