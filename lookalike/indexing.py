@@ -74,7 +74,7 @@ def index(
             kind,
             fingerprint,
             {**_to_arrays(tables), "hashes": hashes},
-            {"format": FORMAT, "similarity": kind},
+            {"format": FORMAT, "similarity": kind, "version": part.version},
         )
         store.keep_only(kind, fingerprint)
         store.drop(_unfinished(kind))
@@ -195,8 +195,8 @@ def _updated(
     stored: StoredTables,
     track: Track,
 ) -> Tables | None:
-    """Carry old tables over; None if they are of another format or damaged."""
-    if stored.facts.get("format") != FORMAT:
+    """Carry old tables over; None if they are of another format or version, or damaged."""
+    if (stored.facts.get("format"), stored.facts.get("version")) != (FORMAT, similarity.version):
         return None
     try:
         old = _from_arrays(stored.arrays, similarity)
