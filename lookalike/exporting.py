@@ -8,11 +8,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.queries import several
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.faceset import FaceSet
 
@@ -45,9 +46,7 @@ def export(
     StorageFailed
         If the disk refuses; then the file is not there.
     """
-    if isinstance(ids, str):
-        raise BadInput(f"set ids must come as a list, got the string {ids!r}: write [{ids!r}]")
-    wanted = gallery.ids() if ids is None else dict.fromkeys(ids)
+    wanted = gallery.ids() if ids is None else dict.fromkeys(several(ids))
     sets = [gallery.get(id, pictures=pictures is not None) for id in wanted]
     if not sets:
         raise BadInput(f"there is nothing to export: no set was chosen, or {gallery.path} is empty")
@@ -78,12 +77,13 @@ def _write(path: Path, arrays: Mapping[str, Any], sets: Sequence[FaceSet], pictu
             np.savez_compressed(file, **arrays)
             file.flush()
             os.fsync(file.fileno())
-        for number, one in enumerate(sets if pictures is not None else []):
-            # Folders are numbered: a set id may hold anything, a file name may not.
-            folder = cast(Path, pictures) / f"{number:06d}"
-            folder.mkdir(parents=True)
-            for face, picture in enumerate(one.pictures):
-                (folder / f"{face:04d}.jpg").write_bytes(picture)
+        if pictures is not None:
+            for number, one in enumerate(sets):
+                # Folders are numbered: a set id may hold anything, a file name may not.
+                folder = pictures / f"{number:06d}"
+                folder.mkdir(parents=True)
+                for face, picture in enumerate(one.pictures):
+                    (folder / f"{face:04d}.jpg").write_bytes(picture)
         aside.rename(path)
     except BaseException:
         if pictures is not None:

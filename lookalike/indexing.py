@@ -179,8 +179,7 @@ def _built(
     except BaseException:
         keep()
         raise
-    if near is None:  # a single set has nobody to be compared with
-        near = find_neighbours(similarity, sets, COUNT)
+    assert near is not None  # a gallery that holds a set has at least one run to compare
     return Tables(tuple(contents), _dimension(gallery), similarity, sets, near)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from lookalike import parts
@@ -60,10 +61,8 @@ class Describer:
         """Name what describes a set of this source; a gallery keeps one kind."""
         if found.faces is None:
             return parts.spec(self._descriptor())
-        if self.given is not None:
-            # Any text may name what made ready-made numbers; that of a part is written out.
-            own = self.given.partition(":")[0] in parts.names("descriptors")
-            return parts.spec(parts.build("descriptors", self.given)) if own else self.given
+        if self._given_kind is not None:
+            return self._given_kind
         return found.descriptor or f"array:{found.array}"
 
     def refuse_other_kind(self, found: SourceSet) -> None:
@@ -75,8 +74,7 @@ class Describer:
             If it is.
         """
         held = self.held or ""
-        named = held.startswith("array:") or held.partition(":")[0] in parts.names("descriptors")
-        if named and self.kind(found) != held:
+        if (held.startswith("array:") or _is_part(held)) and self.kind(found) != held:
             raise Conflict(
                 f"set {found.id!r} is described by {self.kind(found)}, the gallery by {held}: "
                 f"describe both the same way"
@@ -99,6 +97,13 @@ class Describer:
         pictures = [encode_picture(picture) for picture in found.pictures]
         return FaceSet(found.id, faces, found.origin, found.sources, pictures)
 
+    @cached_property
+    def _given_kind(self) -> str | None:
+        """The user's choice: any text may name what made ready-made numbers, a part is written out."""
+        if self.given is None or not _is_part(self.given):
+            return self.given
+        return parts.spec(parts.build("descriptors", self.given))
+
     def _descriptor(self) -> Descriptor:
         if self._part is None:
             wanted = self.given or self.held or DEFAULT_DESCRIPTOR
@@ -109,6 +114,11 @@ class Describer:
                 )
             self._part = parts.build("descriptors", wanted)
         return self._part
+
+
+def _is_part(kind: str) -> bool:
+    """Whether the name of a kind of descriptor is that of a part, and not somebody's own words."""
+    return kind.partition(":")[0] in parts.names("descriptors")
 
 
 def add(

@@ -47,33 +47,38 @@ class Search:
 
     def find_many(self, queries: Sequence[str | FaceSet], top: int | None = None) -> Iterator[Ranking]:
         """Rank all sets for each query in turn; every answer is the one the query gets alone."""
-        if top is not None and not is_whole(top, 1):
-            raise BadInput(f"top must be a whole number of at least 1, got {top!r}")
+        check_top(top)
         for query, row in zip(queries, self.rows(queries), strict=True):
             scored = self.reranker.score(row, self.tables)
             yield self._ranking(_name(query), row, scored, top)
 
     def explain(self, query: str | FaceSet, target: str) -> Explanation:
         """Return the evidence for one answer; see `lookalike.explain`."""
+        [explanation] = self.explain_many(query, [target])
+        return explanation
+
+    def explain_many(self, query: str | FaceSet, targets: Sequence[str]) -> Iterator[Explanation]:
+        """Return the evidence for several answers to one query, which is compared and scored only once."""
         [row] = self.rows([query])
-        number = self.tables.number(target)
-        if number == row.member:
-            raise BadInput(f"query and target are the same set {target!r}: choose another target")
+        numbers = [self.tables.number(target) for target in targets]
+        if row.member in numbers:
+            raise BadInput(f"query and target are the same set {query!r}: choose another target")
         said = self.reranker.beliefs(row, self.tables)
         scored = self.reranker.decide(row, said.proxies, said.beliefs)
         ranking = self._ranking(_name(query), row, scored, None)
-        answer = next(answer for answer in ranking if answer.id == target)
+        answers = {answer.id: answer for answer in ranking}
         similarity, prepared = self.tables.similarity, self._prepared(query)
-        return Explanation(
-            query=ranking.query,
-            answer=answer,
-            total=ranking.total,
-            query_face=similarity.exemplar(prepared, row.query_modes[number]),
-            target_face=similarity.exemplar(self.tables.sets[number], row.set_modes[number]),
-            similarity=ranking.similarity,
-            reranker=ranking.reranker,
-            witnesses=tuple(self._witnesses(prepared, row, number, said)),
-        )
+        for target, number in zip(targets, numbers, strict=True):
+            yield Explanation(
+                query=ranking.query,
+                answer=answers[target],
+                total=ranking.total,
+                query_face=similarity.exemplar(prepared, row.query_modes[number]),
+                target_face=similarity.exemplar(self.tables.sets[number], row.set_modes[number]),
+                similarity=ranking.similarity,
+                reranker=ranking.reranker,
+                witnesses=tuple(self._witnesses(prepared, row, number, said)),
+            )
 
     def rows(self, queries: Sequence[str | FaceSet]) -> Iterator[Row]:
         """Compare each query with every set: the only arithmetic on faces that a query needs."""
@@ -145,6 +150,18 @@ class Search:
                 target_face_to_proxy=show(tables.sets[target], tables.neighbours.own_modes[target, slot]),
                 rank_without=int(np.flatnonzero(self.order(row, without) == target)[0]) + 1,
             )
+
+
+def check_top(top: object) -> None:
+    """Refuse a number of answers that makes no sense; None means all.
+
+    Raises
+    ------
+    BadInput
+        If it is not a whole number of at least 1.
+    """
+    if top is not None and not is_whole(top, 1):
+        raise BadInput(f"top must be a whole number of at least 1, got {top!r}")
 
 
 def open_search(

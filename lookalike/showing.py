@@ -66,8 +66,8 @@ def draw_ranking(
         _paste(sheet, picture, MARGIN + place * (FACE + GAP), MARGIN + 28)
     below = f"{ranking.total} sets ranked by {ranking.reranker.partition(':')[0]}, nobody labelled"
     pen.text((MARGIN, MARGIN + 28 + FACE + 10), below, FAINT, _font(14))
-    for place, answer in enumerate(ranking):
-        explanation = search.explain(query, answer.id)
+    for place, explanation in enumerate(search.explain_many(query, ranking.ids)):
+        answer = explanation.answer
         target = gallery.get(answer.id, pictures=True)
         top_edge = head + place * row_height
         if matches is not None:

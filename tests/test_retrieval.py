@@ -123,6 +123,14 @@ def test_explanation_adds_up() -> None:
     json.dumps(found.to_dict())
 
 
+def test_several_explanations_are_those_of_each_alone() -> None:
+    sets, _ = small_world()
+    search = open_search(sets)
+    for query in (sets[0].id, FaceSet("out", sets[0].faces + 0.1)):
+        targets = search.find(query, 4).ids
+        assert list(search.explain_many(query, targets)) == [search.explain(query, one) for one in targets]
+
+
 def test_silencing_the_decisive_proxy_is_what_rank_without_says() -> None:
     sets, _ = small_world(people=5, spread=1.0)
     search = open_search(sets, reranker="learnt:proxies=1")

@@ -10,7 +10,6 @@ import typer
 from lookalike.cli.opening import open_gallery, read_asked
 from lookalike.cli.options import GalleryPath, Json, OneReranker, Query, QuerySet, Quiet, Seed, Similarity
 from lookalike.cli.terminal import Progresses, print_json, print_table
-from lookalike.errors import BadInput
 
 
 def find(
@@ -27,10 +26,10 @@ def find(
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
     from lookalike import Gallery
+    from lookalike.retrieval import check_top
     from lookalike.showing import check_new, draw_ranking
 
-    if top < 1:
-        raise BadInput(f"top must be a whole number of at least 1, got {top}")
+    check_top(top)
     if picture is not None:
         check_new(picture)
     with Gallery(gallery) as opened:
