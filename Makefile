@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint check bench clean
+.PHONY: demo test lint check bench results clean
 
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
@@ -21,6 +21,10 @@ check: lint test
 bench: .venv/developed
 	$(BIN)/python -m benchmarks
 
+# DATA: folder of the .npz files of real faces. YTF: folder of the YouTube Faces Database.
+results: .venv/developed
+	$(BIN)/python -m benchmarks.real_faces $(if $(DATA),--data '$(DATA)') $(if $(YTF),--youtube-faces '$(YTF)')
+
 clean:
 	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -30,7 +34,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[report]'
 	@touch $@
 
 .venv/developed: .venv/bin/python pyproject.toml

@@ -10,7 +10,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("index", "train", "query", "scale")
+NAMES = ("index", "train", "query", "scale", "evaluate")
 RESULTS = Path(__file__).parent / "results"
 
 

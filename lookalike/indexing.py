@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import StoredTables, TableStore
+from lookalike.collection.unfinished import SECONDS_BETWEEN_KEEPING, Unfinished
 from lookalike.errors import BadInput, LookalikeError
 from lookalike.faceset import FaceSet, unique_ids
 from lookalike.kernels.threads import in_order
@@ -31,8 +31,6 @@ logger = logging.getLogger(__name__)
 FORMAT = 1
 # One neighbour more than there can be proxies, because a query is never its own witness.
 COUNT = MOST_PROXIES + 1
-# How much work a power cut may cost; an interruption costs less than a block.
-SECONDS_BETWEEN_KEEPING = 60.0
 
 
 def index(
@@ -156,29 +154,17 @@ def _built(
     """Compare all pairs; what is done is kept now and then, and at an interruption, to go on from there."""
     prepared = _prepare(gallery.sets(list(contents)), similarity)
     sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
-    kind = _unfinished(parts.spec(similarity))
-    earlier = store.latest(kind)
-    known, done = None, 0
-    if earlier is not None and earlier.facts.get("for") == fingerprint:
-        known, done = Neighbours(**earlier.arrays), int(earlier.facts["done"])
-    near = known
-    kept, kept_at = done, time.monotonic()
+    work = Unfinished(store, _unfinished(parts.spec(similarity)), fingerprint, SECONDS_BETWEEN_KEEPING)
+    earlier = work.take_up()
+    done, near = (0, None) if earlier is None else (earlier[0], Neighbours(**earlier[1]))
 
-    def keep() -> None:
-        if near is not None and done > kept:
-            state = f"{fingerprint}-{done}"
-            store.save(kind, state, near._asdict(), {"for": fingerprint, "done": done})
-            store.keep_only(kind, state)
+    def state() -> Mapping[str, NDArray[Any]]:
+        return near._asdict() if near is not None else {}
 
-    try:
-        for finished in grow_neighbours(similarity, sets, COUNT, known, done, track):
+    with work.kept_at_the_end(lambda: done, state):
+        for finished in grow_neighbours(similarity, sets, COUNT, near, done, track):
             done, near = finished
-            if time.monotonic() - kept_at > SECONDS_BETWEEN_KEEPING:
-                keep()
-                kept, kept_at = done, time.monotonic()
-    except BaseException:
-        keep()
-        raise
+            work.step(done, state)
     assert near is not None  # a gallery that holds a set has at least one run to compare
     return Tables(tuple(contents), _dimension(gallery), similarity, sets, near)
 

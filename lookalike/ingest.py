@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
-from lookalike import parts
+from lookalike.collection.connections import is_gallery
 from lookalike.collection.gallery import Gallery
-from lookalike.descriptors.contract import Descriptor
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
+from lookalike.intake.describer import Describer
 from lookalike.intake.paths import is_there
-from lookalike.intake.pictures import encode_picture
-from lookalike.intake.sources import SourceSet, array_names, read_source
+from lookalike.intake.sampling import check_most
 from lookalike.progress import Track, silent
 
-DEFAULT_DESCRIPTOR = "lbp"
 # Described sets that wait to be added take at most this much memory.
 HELD_BYTES = 256 * 2**20
 
@@ -30,103 +27,15 @@ class Added:
     unchanged: list[str]
 
 
-class Describer:
-    """Turns what a source holds into sets of one kind of descriptor, the gallery's if it has one.
-
-    Parameters
-    ----------
-    held : str or None
-        What described the faces of the gallery; None if it is empty.
-    descriptor : str, optional
-        The user's choice. With an array it says what made its numbers.
-    array : str, optional
-        Which array of an .npz source to take.
-    """
-
-    def __init__(self, held: str | None, descriptor: str | None = None, array: str | None = None) -> None:
-        self.held = held
-        self.given = descriptor
-        self.asked = array is not None
-        self.array = array
-        if array is None and descriptor is None and held is not None and held.startswith("array:"):
-            self.array = held.removeprefix("array:")
-        self._part: Descriptor | None = None
-
-    def read(self, path: Path) -> Iterator[SourceSet]:
-        """Yield the sets of one source as they lie there."""
-        # The array of the gallery is only a guess for the source; what was asked for must be there.
-        return read_source(path, self.array if self.asked or self.array in array_names(path) else None)
-
-    def kind(self, found: SourceSet) -> str:
-        """Name what describes a set of this source; a gallery keeps one kind."""
-        if found.faces is None:
-            return parts.spec(self._descriptor())
-        if self._given_kind is not None:
-            return self._given_kind
-        return found.descriptor or f"array:{found.array}"
-
-    def refuse_other_kind(self, found: SourceSet) -> None:
-        """Refuse a query that is described otherwise than the gallery, as far as its name tells.
-
-        Raises
-        ------
-        Conflict
-            If it is.
-        """
-        held = self.held or ""
-        if (held.startswith("array:") or _is_part(held)) and self.kind(found) != held:
-            raise Conflict(
-                f"set {found.id!r} is described by {self.kind(found)}, the gallery by {held}: "
-                f"describe both the same way"
-            )
-
-    def describe(self, found: SourceSet) -> FaceSet:
-        """Describe the faces of a set, unless the source did; pictures are kept as evidence.
-
-        Raises
-        ------
-        BadInput
-            If a face cannot be described.
-        """
-        faces = found.faces
-        if faces is None:
-            try:
-                faces = self._descriptor().describe_many(found.pictures)
-            except BadInput as reason:
-                raise BadInput(f"set {found.id!r} cannot be described: {reason}") from reason
-        pictures = [encode_picture(picture) for picture in found.pictures]
-        return FaceSet(found.id, faces, found.origin, found.sources, pictures)
-
-    @cached_property
-    def _given_kind(self) -> str | None:
-        """The user's choice: any text may name what made ready-made numbers, a part is written out."""
-        if self.given is None or not _is_part(self.given):
-            return self.given
-        return parts.spec(parts.build("descriptors", self.given))
-
-    def _descriptor(self) -> Descriptor:
-        if self._part is None:
-            wanted = self.given or self.held or DEFAULT_DESCRIPTOR
-            if wanted.startswith("array:"):
-                raise Conflict(
-                    f"the gallery holds ready-made descriptors ({wanted}) and the source holds pictures: "
-                    f"give an .npz file with such an array, or use another gallery"
-                )
-            self._part = parts.build("descriptors", wanted)
-        return self._part
-
-
-def _is_part(kind: str) -> bool:
-    """Whether the name of a kind of descriptor is that of a part, and not somebody's own words."""
-    return kind.partition(":")[0] in parts.names("descriptors")
-
-
 def add(
     gallery: Path | str,
     sources: Sequence[Path | str],
     descriptor: str | None = None,
     array: str | None = None,
     track: Track = silent,
+    *,
+    features: Path | str | None = None,
+    most: int | None = None,
 ) -> Added:
     """Add every set of the sources to a gallery, which is created if there is none.
 
@@ -138,14 +47,19 @@ def add(
     ----------
     gallery : path
     sources : sequence of paths
-        Folders of pictures (innermost folder = set), pictures, .npz files.
+        Folders of pictures (innermost folder = set), YouTube Faces, pictures, .npz and Parquet files,
+        lists of templates (IJB) or tracks (MOT).
     descriptor : str, optional
         Name of the descriptor for pictures; that of the gallery, or ``lbp``, unless given. For ready-made
         descriptors it says what made them.
     array : str, optional
-        Which array of an .npz source to take; ``images`` unless given.
+        Which array of a source to take; ``images`` of an .npz file, or the only one there is, unless given.
     track : callable
         Shows progress.
+    features : path, optional
+        The .npy or .npz file that describes the faces of a list, which is then the only source.
+    most : int, optional
+        Keep at most so many faces of a set, evenly spread, the first and last among them; all unless given.
 
     Raises
     ------
@@ -155,6 +69,11 @@ def add(
     path = Path(gallery)
     if isinstance(sources, (str, Path)):
         raise BadInput(f"sources must come as a list, got {str(sources)!r}: write [{str(sources)!r}]")
+    check_most(most)
+    if features is not None and len(sources) != 1:
+        raise BadInput(
+            f"the features {str(features)!r} belong to one source, got {len(sources)}: add them one at a time"
+        )
     if not path.absolute().parent.is_dir():
         raise NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
     if not is_there(path):
@@ -162,7 +81,7 @@ def add(
     else:
         with Gallery(path) as opened:
             held = opened.descriptor
-    describer = Describer(held, descriptor, array)
+    describer = Describer(held, descriptor, array, features, most)
     done = Added([], [])
     ready: list[tuple[FaceSet, str]] = []
     waiting = 0
@@ -188,7 +107,7 @@ def read_query(gallery: Gallery, path: Path, set_id: str | None = None) -> FaceS
     ----------
     gallery : Gallery
     path : Path
-        A folder, a picture or an .npz file.
+        A source as for `add`, except what needs a features file.
     set_id : str, optional
         Which set of the source; needed if it holds several.
 
@@ -210,6 +129,35 @@ def read_query(gallery: Gallery, path: Path, set_id: str | None = None) -> FaceS
         raise BadInput(f"{path} holds several sets ({first.id!r}, {second.id!r}, ...): choose one with --set")
     describer.refuse_other_kind(first)
     return describer.describe(first)
+
+
+def read_queries(gallery: Gallery, path: Path) -> Iterator[FaceSet]:
+    """Read every set of a source as a query from outside, described as the gallery is.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    path : Path
+        Another gallery, or anything that `add` takes without more options.
+
+    Raises
+    ------
+    BadInput, NotFound, Conflict
+        If it cannot be read, or is described otherwise than the gallery.
+    """
+    if is_gallery(path):
+        with Gallery(path) as other:
+            if other.descriptor not in (None, gallery.descriptor):
+                raise Conflict(
+                    f"the sets of {path} are described by {other.descriptor}, those of {gallery.path} by "
+                    f"{gallery.descriptor}: describe both the same way"
+                )
+            yield from other.sets()
+        return
+    describer = Describer(gallery.descriptor)
+    for found in describer.read(path):
+        describer.refuse_other_kind(found)
+        yield describer.describe(found)
 
 
 def _described(describer: Describer, sources: Iterable[Path | str]) -> Iterator[tuple[FaceSet, str]]:

@@ -24,7 +24,7 @@ class Answer:
     baseline_rank : int
         Its place without the second stage.
     through : str or None
-        The proxy that made the score; None if the baseline did.
+        The proxy that made the score; None if no single one did.
     """
 
     rank: int
@@ -33,6 +33,11 @@ class Answer:
     baseline: float
     baseline_rank: int
     through: str | None
+
+    @property
+    def way(self) -> str:
+        """How the score came about, in a word: the proxy, directly, or by the neighbourhood as a whole."""
+        return self.through or ("directly" if self.score == self.baseline else "neighbours")
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class Search:
         if row.member in numbers:
             raise BadInput(f"query and target are the same set {query!r}: choose another target")
         said = self.reranker.beliefs(row, self.tables)
-        scored = self.reranker.decide(row, said.proxies, said.beliefs)
+        scored = self.reranker.score(row, self.tables)
         ranking = self._ranking(_name(query), row, scored, None)
         answers = {answer.id: answer for answer in ranking}
         similarity, prepared = self.tables.similarity, self._prepared(query)

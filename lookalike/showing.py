@@ -116,7 +116,7 @@ def _chain(
     answer = explanation.answer
     if answer.through is None:
         links = [(query, explanation.query_face), (target, explanation.target_face)]
-        words, joins = "directly", [f"{answer.baseline:.2f}"]
+        words, joins = answer.way, [f"{answer.baseline:.2f}"]
     else:
         witness = next(one for one in explanation.witnesses if one.proxy == answer.through)
         proxy = gallery.get(answer.through, pictures=True)

@@ -85,7 +85,8 @@ def check_seed(seed: object) -> None:
 
 
 def _kind(tables: Tables, reranker: Reranker, seed: int) -> str:
-    return f"{parts.spec(reranker)} on {parts.spec(tables.similarity)} seed {seed}"
+    chance = f" seed {seed}" if reranker.is_random else ""
+    return f"{parts.spec(reranker)} on {parts.spec(tables.similarity)}{chance}"
 
 
 def _fits(gallery: Gallery, tables: Tables) -> bool:
@@ -93,5 +94,6 @@ def _fits(gallery: Gallery, tables: Tables) -> bool:
 
 
 def _fingerprint(tables: Tables, reranker: Reranker, seed: int) -> str:
-    shaped_by = f"{FORMAT}|{tables.fingerprint}|{parts.spec(reranker)}|{reranker.version}|{seed}"
+    chance = seed if reranker.is_random else "any"
+    shaped_by = f"{FORMAT}|{tables.fingerprint}|{parts.spec(reranker)}|{reranker.version}|{chance}"
     return hashlib.sha256(shaped_by.encode()).hexdigest()[:32]

@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
+from scipy.io import savemat
 
 from lookalike import Gallery, ingest, parts
 from lookalike.descriptors.lbp import Lbp
@@ -366,6 +369,157 @@ def test_progress_is_shown_with_what_is_known(tmp_path: Path, path: Path) -> Non
         ("describing sets", None),
         ("adding sets", 1),
     ]
+
+
+# Other sources.
+
+
+def parquet(path: Path, owners: str = "aabbcc", **columns: Any) -> Path:
+    given = {name: [*map(list, column)] for name, column in columns.items()}
+    pq.write_table(pa.table({"set_id": list(owners), **given}), path)
+    return path
+
+
+def tracks(path: Path, count: int = 4, each: int = 2) -> Path:
+    rows = (f"{frame},{track},1,2,3,4,1" for track in range(count) for frame in range(1, each + 1))
+    path.write_text("\n".join(rows))
+    return path
+
+
+def kind_of(path: Path) -> str | None:
+    with Gallery(path) as gallery:
+        return gallery.descriptor
+
+
+def test_parquet_gives_the_sets_that_npz_gives(tmp_path: Path, path: Path) -> None:
+    source = parquet(tmp_path / "x.parquet", e=vectors(6))
+    assert add(path, [source]) == Added(["a", "b", "c"], [])
+    assert kind_of(path) == "array:e"
+    assert add(path, [npz(tmp_path / "x.npz", e=vectors(6))]) == Added([], ["a", "b", "c"])
+    with Gallery(path) as gallery:
+        assert gallery.get("b").sources == ("x.parquet#2", "x.parquet#3")
+
+
+def test_the_column_of_the_gallery_is_used_again(tmp_path: Path, path: Path) -> None:
+    both = {"e": vectors(6), "f": vectors(6, seed=1)}
+    add(path, [parquet(tmp_path / "x.parquet", **both)], array="f")
+    add(path, [parquet(tmp_path / "y.parquet", "dd", e=vectors(2, seed=2), f=vectors(2, seed=3))])
+    with Gallery(path) as gallery:
+        assert gallery.descriptor == "array:f"
+        np.testing.assert_array_equal(gallery.get("d").faces, vectors(2, seed=3))
+        asked = parquet(tmp_path / "q.parquet", "qq", e=vectors(2, seed=4), f=vectors(2, seed=5))
+        np.testing.assert_array_equal(read_query(gallery, asked).faces, vectors(2, seed=5))
+    before = contents(path)
+    with pytest.raises(Conflict, match=r"made by 'array:f'.*made by 'array:g'"):
+        add(path, [parquet(tmp_path / "z.parquet", "gg", g=vectors(2))])
+    assert contents(path) == before
+
+
+def test_something_bad_late_in_a_parquet_file_changes_nothing(tmp_path: Path, path: Path) -> None:
+    given = vectors(6)
+    given[5, 0] = np.nan
+    with pytest.raises(BadInput, match="face 1 of set 'c' in 'e' has a NaN"):
+        add(path, [parquet(tmp_path / "x.parquet", e=given)])
+    assert left_by(path.parent) == []
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_tracks_with_features(tmp_path: Path, path: Path, suffix: str) -> None:
+    features = tmp_path / f"f{suffix}"
+    np.save(features, vectors(8)) if suffix == ".npy" else np.savez(features, features=vectors(8))
+    source = tracks(tmp_path / "film.txt")
+    done = add(path, [source], features=features)
+    assert done == Added([f"film/{track}" for track in range(4)], [])
+    assert kind_of(path) == "array:features"
+    with Gallery(path) as gallery:
+        np.testing.assert_array_equal(gallery.get("film/2").faces, vectors(8)[4:6])
+    assert add(path, [source], features=str(features)).unchanged == done.added
+
+
+def test_two_lists_with_features_of_their_own_share_a_gallery(tmp_path: Path, path: Path) -> None:
+    for name in ("one", "two"):
+        np.save(tmp_path / f"{name}.npy", vectors(8))
+        add(path, [tracks(tmp_path / f"{name}.txt")], features=tmp_path / f"{name}.npy")
+    assert len(contents(path)) == 8
+
+
+def test_the_array_of_the_gallery_is_looked_for_in_the_features(tmp_path: Path, path: Path) -> None:
+    for name, array in (("one", "f"), ("two", None)):
+        np.savez(tmp_path / f"{name}.npz", e=vectors(8), f=vectors(8, seed=1))
+        add(path, [tracks(tmp_path / f"{name}.txt")], array=array, features=tmp_path / f"{name}.npz")
+    with Gallery(path) as gallery:
+        np.testing.assert_array_equal(gallery.get("two/0").faces, vectors(8, seed=1)[:2])
+
+
+def test_features_that_are_missing_or_not_wanted(tmp_path: Path, path: Path) -> None:
+    np.save(tmp_path / "f.npy", vectors(8))
+    source, other = tracks(tmp_path / "x.txt"), npz(tmp_path / "x.npz", e=vectors(6))
+    with pytest.raises(BadInput, match=r"x\.txt' lists faces but does not describe them.*--features FILE"):
+        add(path, [source])
+    with pytest.raises(BadInput, match="needs no features"):
+        add(path, [other], features=tmp_path / "f.npy")
+    for sources in ([source, other], []):
+        with pytest.raises(
+            BadInput, match=f"belong to one source, got {len(sources)}: add them one at a time"
+        ):
+            add(path, sources, features=tmp_path / "f.npy")
+    with pytest.raises(NotFound, match=r"g\.npy"):
+        add(path, [source], features=tmp_path / "g.npy")
+    assert left_by(path.parent) == []
+    add(path, [other])
+    with Gallery(path) as gallery, pytest.raises(BadInput, match="lookalike add --features FILE"):
+        read_query(gallery, source)
+
+
+def test_who_made_the_features_can_be_said(tmp_path: Path, path: Path) -> None:
+    np.save(tmp_path / "f.npy", vectors(8))
+    add(path, [tracks(tmp_path / "x.txt")], descriptor="arcface r100", features=tmp_path / "f.npy")
+    assert kind_of(path) == "arcface r100"
+
+
+def youtube(root: Path) -> Path:
+    folder = root / "descriptors_DB" / "Ann_Bo"
+    folder.mkdir(parents=True)
+    for number in (0, 10, 9):
+        lbp, cslbp = vectors(3, 1770, seed=number), vectors(3, 480, seed=number)
+        for variant in ("aligned_video", "video"):
+            given = {"VID_DESCS_LBP": lbp.T, "VID_DESCS_CSLBP": cslbp.T}
+            savemat(folder / f"{variant}_{number}.mat", given)
+    return root
+
+
+def test_youtube_faces(tmp_path: Path, path: Path) -> None:
+    source = youtube(tmp_path / "ytf")
+    assert add(path, [source], most=2).added == ["Ann_Bo/0", "Ann_Bo/9", "Ann_Bo/10"]
+    assert kind_of(path) == "array:aligned_video/VID_DESCS_LBP"
+    with Gallery(path) as gallery:
+        np.testing.assert_array_equal(gallery.get("Ann_Bo/9").faces, vectors(3, 1770, seed=9)[[0, 2]])
+    other = path.with_name("other")
+    add(other, [source], array="video/VID_DESCS_CSLBP")
+    assert kind_of(other) == "array:video/VID_DESCS_CSLBP"
+    # The array of the gallery is taken again, though it is not the first of the source.
+    assert add(other, [source]).unchanged == ["Ann_Bo/0", "Ann_Bo/9", "Ann_Bo/10"]
+    with pytest.raises(Conflict, match="VID_DESCS_LBP"):
+        add(other, [source], array="aligned_video/VID_DESCS_LBP")
+
+
+def test_most_faces_of_a_set(tmp_path: Path, path: Path) -> None:
+    album = picture_folder(tmp_path / "album", ["a"], each=5)
+    (album / "a" / "1.png").write_bytes(b"broken, but not among those that are kept")
+    add(path, [album], most=3)
+    with Gallery(path) as gallery:
+        assert gallery.get("a").sources == ("a/0.png", "a/2.png", "a/4.png")
+        drawn = faces(5, sum(b"a"))[[0, 2, 4]]
+        np.testing.assert_array_equal(gallery.get("a").faces, Lbp().describe_many(drawn))
+    # With another number the set would be another one under the same name.
+    with pytest.raises(Conflict, match="already has a set 'a'"):
+        add(path, [album], most=2)
+
+
+@pytest.mark.parametrize("most", [0, -3, 1.0, "4", True])
+def test_most_is_checked_before_any_work(tmp_path: Path, most: Any) -> None:
+    with pytest.raises(BadInput, match=f"most faces of a set must be a whole number from 1 up, got {most!r}"):
+        add(tmp_path / "nowhere" / "g", [tmp_path / "missing"], most=most)
 
 
 # Who is on a set is nobody's business here.

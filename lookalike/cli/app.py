@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lookalike import __version__
-from lookalike.cli import asking, keeping
+from lookalike.cli import asking, keeping, measuring
 from lookalike.cli.options import Quiet
 from lookalike.cli.terminal import Progresses
 
@@ -49,7 +49,8 @@ app.command()(keeping.index)
 app.command()(keeping.train)
 app.command()(asking.find)
 app.command()(asking.explain)
-app.command()(asking.evaluate)
+app.command()(measuring.evaluate)
+app.command()(measuring.compare)
 app.command()(keeping.status)
 app.command("list")(keeping.list_sets)
 app.command()(keeping.remove)

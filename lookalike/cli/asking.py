@@ -1,4 +1,4 @@
-"""Commands that ask a gallery: find, explain, evaluate."""
+"""Commands that ask a gallery: find, explain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from lookalike.cli.opening import open_gallery, read_asked
 from lookalike.cli.options import GalleryPath, Json, OneReranker, Query, QuerySet, Quiet, Seed, Similarity
-from lookalike.cli.terminal import Progresses, print_json, print_table
+from lookalike.cli.terminal import print_json, print_table
 
 
 def find(
@@ -56,7 +56,7 @@ def find(
                 a.id,
                 f"{a.score:.3f}",
                 f"{a.baseline:.3f} (rank {a.baseline_rank})",
-                a.through or "directly",
+                a.way,
             )
             for a in ranking
         ),
@@ -87,44 +87,3 @@ def explain(
         print_json(explanation.to_dict())
     else:
         print_explanation(explanation)
-
-
-def evaluate(
-    gallery: GalleryPath,
-    labels: Annotated[Path, typer.Option(help="csv with set_id,person, or .npz with set_names, set_person.")],
-    rerankers: Annotated[str, typer.Option(help="Second stages to compare, separated by commas.")] = "learnt",
-    similarity: Similarity = "max_max",
-    seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Measure on your own data: every set with a match is a query, left out of its own gallery."""
-    from lookalike import Gallery
-    from lookalike.cli.reasons import print_evaluation
-    from lookalike.evaluation.labels import check_labels, read_labels
-    from lookalike.evaluation.protocol import leave_one_out
-
-    known = read_labels(labels)
-    names = list(dict.fromkeys(["baseline", *_names(rerankers)]))
-    with Gallery(gallery) as opened:
-        if len(opened):
-            check_labels(known, opened.ids())
-        fitted = {name: open_gallery(opened, similarity, name, seed, quiet) for name in names}
-    tables = fitted["baseline"].tables
-    rerankers_by_name = {name: search.reranker for name, search in fitted.items()}
-    result = leave_one_out(tables, rerankers_by_name, known, Progresses(quiet))
-    if json:
-        print_json(result.to_dict())
-    else:
-        print_evaluation(result)
-
-
-def _names(text: str) -> list[str]:
-    """Split a list of parts at its commas, but not at those between the options of a part."""
-    names: list[str] = []
-    for piece in filter(None, (piece.strip() for piece in text.split(","))):
-        if names and "=" in piece and ":" not in piece:
-            names[-1] += f",{piece}"
-        else:
-            names.append(piece)
-    return names

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
-
-import numpy as np
 
 from lookalike.cli.reasons import print_evaluation, print_explanation
 from lookalike.cli.terminal import print_table
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, StorageFailed
+from lookalike.evaluation.experiment import Experiment
 from lookalike.evaluation.labels import Labels, read_labels
-from lookalike.evaluation.measures import average_precision
-from lookalike.evaluation.protocol import Evaluation, leave_one_out
+from lookalike.evaluation.results import Evaluation
 from lookalike.indexing import index
 from lookalike.ingest import add
 from lookalike.progress import Track
 from lookalike.ranking import Ranking
+from lookalike.reporting.libraries import check_libraries
+from lookalike.reporting.report import report
 from lookalike.retrieval import Search
 from lookalike.showing import draw_ranking
-from lookalike.training import check_seed, train
+from lookalike.training import check_seed
 from lookalike.worlds.collection import draw_collection, write_collection
 
 PEOPLE = 60
@@ -30,6 +31,7 @@ DIFFICULTY = 0.4
 # The mark of a folder that a demo made, and everything that a demo puts there.
 MARK = ".lookalike-demo"
 GALLERY = "demo.gallery"
+REPORT = "report"
 MADE = (
     "clips",
     "labels.csv",
@@ -38,12 +40,14 @@ MADE = (
     f"{GALLERY}-wal",
     f"{GALLERY}-shm",
     f"{GALLERY}.derived",
+    REPORT,
 )
-RERANKERS = ("baseline", "arithmetic_mean", "learnt")
+RERANKERS = ("learnt", "arithmetic_mean", "geometric_mean", "quadratic_mean", "csls")
+SEEDS = (0, 1, 2)
 
 
 def run(folder: Path, seed: int, track: Track) -> None:
-    """Draw, add, index, train, find, compare methods, show why.
+    """Draw, add, index, train, compare methods, find, show why, report.
 
     Parameters
     ----------
@@ -75,12 +79,11 @@ def run(folder: Path, seed: int, track: Track) -> None:
     print(f"{len(done.added)} clips added to {path}; who is on them is written nowhere in it.")
     with Gallery(path) as gallery:
         tables = index(gallery, track=track)
-        fitted = {name: train(tables, name, 0, gallery, track) for name in RERANKERS}
-        result = leave_one_out(tables, fitted, labels, track)
+        experiment = Experiment(gallery, tables, labels, RERANKERS, SEEDS)
+        result = experiment.run(RERANKERS[0], track)
         print("\nWhich second stage finds people best? (The labels are used here only, to count.)")
         print_evaluation(result)
-        print(_verdict(result))
-        search = Search(tables, fitted["learnt"])
+        search = Search(tables, experiment.fitted(RERANKERS[0])[0])
         query = _telling_query(search, result, labels)
         print(f"\nShow me everything with the person of {query} in it:")
         matches = {id for id, person in labels.items() if person == labels[query] and id != query}
@@ -94,7 +97,7 @@ def run(folder: Path, seed: int, track: Track) -> None:
                     a.id,
                     f"{a.score:.3f}",
                     a.baseline_rank,
-                    a.through or "directly",
+                    a.way,
                     "yes" if a.id in matches else "",
                 )
                 for a in ranking
@@ -104,24 +107,24 @@ def run(folder: Path, seed: int, track: Track) -> None:
         print("\nWhy?")
         print_explanation(search.explain(query, shown.id))
         draw_ranking(gallery, search, query, folder / "ranking.png", 8, matches)
-    print(f"\nThe same as a picture: {folder / 'ranking.png'}")
+        print(f"\nThe same as a picture: {folder / 'ranking.png'}")
+        _report(folder, experiment, result, track)
     print(f"Now try: {sys.argv[0]} find {path} {ranking[0].id}")
 
 
-def _verdict(result: Evaluation) -> str:
-    """Say in a sentence what the second stage did here; on real data it differs by collection."""
-    gains = np.array(
-        [
-            average_precision(new) - average_precision(old)
-            for new, old in zip(result.ranks["learnt"], result.ranks["baseline"], strict=True)
-        ]
-    )
-    change = "better" if gains.mean() > 0 else "worse"
-    return (
-        f"Here the paper's second stage made {(gains > 0).sum()} of {len(gains)} answers better and "
-        f"{(gains < 0).sum()} worse, on average {change} by {abs(gains.mean()):.3f} mAP. It depends on the "
-        f"collection: measure yours with `lookalike evaluate`."
-    )
+def _report(folder: Path, experiment: Experiment, result: Evaluation, track: Track) -> None:
+    """End with the report and what it says; without the libraries that draw it, say how to get them."""
+    try:
+        check_libraries()
+    except BadInput as reason:
+        print(f"\nNo report: {reason}")
+        return
+    command = f"lookalike demo --out {shlex.quote(str(folder))}"
+    kept = report(folder / REPORT, experiment, result, faces=True, command=command, track=track)
+    print("\nThe verdict on these drawn people; on real ones it differs by collection:")
+    for sentence in kept["verdict"]:
+        print(f"- {sentence}")
+    print(f"\nThe whole report, with every figure: {folder / REPORT / 'report.html'}")
 
 
 def _telling_query(search: Search, result: Evaluation, labels: Labels) -> str:

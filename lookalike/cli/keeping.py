@@ -14,10 +14,24 @@ from lookalike.cli.terminal import Progresses, counted, print_json, print_table
 def add(
     gallery: GalleryPath,
     sources: Annotated[
-        list[str], typer.Argument(metavar="SOURCE...", help="Folders of pictures, .npz files.")
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Folders of pictures, YouTube Faces, .npz and Parquet files, lists of templates or tracks.",
+        ),
     ],
     descriptor: Annotated[str | None, typer.Option(help="Descriptor for pictures (default: lbp).")] = None,
-    array: Annotated[str | None, typer.Option(help="Array of an .npz source (default: images).")] = None,
+    array: Annotated[
+        str | None, typer.Option(help="Array of the source (default: images, or the only one).")
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The .npy or .npz file that describes a list of faces (IJB, MOT)."),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Keep at most N faces of a set, evenly spread (default: all)."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -26,7 +40,7 @@ def add(
 
     if not all(sources):
         raise typer.BadParameter("a SOURCE is empty: name a folder or a file")
-    done = add_sources(gallery, sources, descriptor, array, Progresses(quiet))
+    done = add_sources(gallery, sources, descriptor, array, Progresses(quiet), features=features, most=most)
     if json:
         print_json({"added": done.added, "unchanged": done.unchanged})
     else:

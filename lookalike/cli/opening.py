@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,28 +11,48 @@ from lookalike.errors import NotFound
 
 if TYPE_CHECKING:
     from lookalike import FaceSet, Gallery, Search
+    from lookalike.rerankers.contract import Reranker
+    from lookalike.transitivity.tables import Tables
 
 
 def open_gallery(gallery: Gallery, similarity: str, reranker: str, seed: int, quiet: bool) -> Search:
     """Check every parameter, then index and train what is missing, saying first what has to be made."""
-    from lookalike import index as make_index
     from lookalike import parts
-    from lookalike import train as fit
-    from lookalike.indexing import is_indexed
     from lookalike.retrieval import Search
-    from lookalike.training import check_seed, is_trained
+    from lookalike.training import check_seed
 
-    track = Progresses(quiet)
     check_seed(seed)
-    second = parts.build("rerankers", reranker)
-    second.check()
-    first = parts.build("similarities", similarity)
-    if len(gallery) and not is_indexed(gallery, first):
+    parts.build("rerankers", reranker).check()
+    tables = open_tables(gallery, similarity, quiet)
+    [fitted] = train_method(gallery, tables, reranker, [seed], quiet)
+    return Search(tables, fitted)
+
+
+def open_tables(gallery: Gallery, similarity: str, quiet: bool) -> Tables:
+    """Index what is missing, saying so first."""
+    from lookalike import index, parts
+    from lookalike.indexing import is_indexed
+
+    part = parts.build("similarities", similarity)
+    if len(gallery) and not is_indexed(gallery, part):
         say(f"indexing {len(gallery)} sets by {similarity} first; this is kept", quiet)
-    tables = make_index(gallery, first, track)
-    if not is_trained(gallery, tables, second, seed):
-        say(f"training {reranker} on {len(tables)} sets first; this is kept", quiet)
-    return Search(tables, fit(tables, second, seed, gallery, track))
+    return index(gallery, part, Progresses(quiet))
+
+
+def train_method(
+    gallery: Gallery, tables: Tables, reranker: str, seeds: Sequence[int], quiet: bool
+) -> list[Reranker]:
+    """Train what is missing, saying so first: once for each seed if chance has a part in it."""
+    from lookalike import parts, train
+    from lookalike.training import is_trained
+
+    fitted = []
+    for seed in seeds if parts.build("rerankers", reranker).is_random else seeds[:1]:
+        part = parts.build("rerankers", reranker)
+        if not is_trained(gallery, tables, part, seed):
+            say(f"training {reranker} on {len(tables)} sets first; this is kept", quiet)
+        fitted.append(train(tables, part, seed, gallery, Progresses(quiet)))
+    return fitted
 
 
 def read_asked(gallery: Gallery, text: str, set_id: str | None) -> str | FaceSet:

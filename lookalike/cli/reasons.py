@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from lookalike.cli.terminal import print_table
-from lookalike.evaluation.protocol import Evaluation
+from lookalike.evaluation.measures import MEASURES
+from lookalike.evaluation.results import Evaluation
 from lookalike.ranking import Explanation
 from lookalike.transitivity.metafeatures import NUMBERS
-
-MEASURES = {
-    "mean_anr": "mean ANR",
-    "anr_below_0.3": "ANR < 0.3",
-    "anr_q98": "ANR q98",
-    "map": "mAP",
-    "rank1": "rank-1",
-    "match_in_100": "match in 100",
-}
 
 
 def print_explanation(explanation: Explanation) -> None:
@@ -27,7 +19,9 @@ def print_explanation(explanation: Explanation) -> None:
         f"{explanation.target_face} of the target."
     )
     if not explanation.witnesses:
-        print("No proxy was asked.")
+        alone = "No proxy was asked."
+        together = "The score comes from the lists of neighbours of both as a whole; no single proxy decides."
+        print(alone if answer.score == answer.baseline else together)
         return
     decided = "the baseline" if answer.through is None else f"the proxy {answer.through}"
     print(f"What decided is {decided}. What each proxy of the target says:\n")
@@ -58,7 +52,7 @@ def print_evaluation(result: Evaluation) -> None:
     print(f"{facts['queries']} queries, {facts['sets']} sets, {facts['distractors']} of them distractors")
     queries, people = result.with_one_match()
     print(f"{queries} queries have a single match, of {people} people")
-    columns = [("reranker", "left"), *((heading, "right") for heading in MEASURES.values())]
+    columns = [("reranker", "left"), *((heading, "right") for heading, _ in MEASURES.values())]
     rerankers: dict[str, dict[str, float]] = facts["rerankers"]  # type: ignore[assignment]
     print_table(
         columns, ((name, *(f"{row[key]:.4f}" for key in MEASURES)) for name, row in rerankers.items())

@@ -15,6 +15,7 @@ from lookalike.collection import schema
 from lookalike.collection.failures import primary_code
 from lookalike.errors import GalleryUnreadable, StorageFailed
 
+MAGIC: Final = b"SQLite format 3\0"
 SETTINGS: Final = (
     "PRAGMA foreign_keys = ON",
     # What is acknowledged survives a power cut, not only a crash of the process.
@@ -49,13 +50,23 @@ def check_file(path: Path) -> None:
         header = file.read(100)
     if not header:
         raise GalleryUnreadable(f"{path} is empty, not a gallery: delete it, then add sets again")
-    if not header.startswith(b"SQLite format 3\0"):
+    if not header.startswith(MAGIC):
         raise GalleryUnreadable(f"{path} is not a gallery: name a file that `lookalike add` made")
     if len(header) < 100:
         raise GalleryUnreadable(f"{path} is cut short: restore it from a backup, or add the sets again")
     if int.from_bytes(header[68:72], "big") != schema.APPLICATION_ID:
         raise GalleryUnreadable(f"{path} is an SQLite file of another program: name a gallery")
     check_format(path, int.from_bytes(header[60:64], "big"))
+
+
+def is_gallery(path: Path) -> bool:
+    """Tell a gallery from any other file or folder by its first bytes."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError:
+        return False
+    return header.startswith(MAGIC) and int.from_bytes(header[68:72], "big") == schema.APPLICATION_ID
 
 
 def check_format(path: Path, found: int) -> None:

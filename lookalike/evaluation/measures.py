@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ranks = NDArray[np.int64]
+
+# Measures by their name in JSON: how people call them, and whether larger is better.
+MEASURES: Final = {
+    "mean_anr": ("mean ANR", False),
+    "anr_below_0.3": ("ANR < 0.3", True),
+    "anr_q98": ("ANR q98", False),
+    "map": ("mAP", True),
+    "rank1": ("rank-1", True),
+    "match_in_100": ("match in 100", True),
+}
 
 
 def average_normalised_rank(ranks: Ranks, total: int) -> float:
@@ -53,15 +64,25 @@ def cumulative_match(all_ranks: Sequence[Ranks], deepest: int) -> NDArray[np.flo
     return np.array([(firsts <= depth).mean() for depth in range(1, deepest + 1)])
 
 
-def summary(all_ranks: Sequence[Ranks], total: int) -> dict[str, float]:
-    """Summarise a method over all queries, under the names that ``evaluate --json`` prints."""
+def per_query(all_ranks: Sequence[Ranks], total: int) -> dict[str, NDArray[np.float64]]:
+    """One number for each query and measure; the mean over queries is the measure of the method."""
     anr = np.array([average_normalised_rank(ranks, total) for ranks in all_ranks])
     first = np.array([ranks.min() for ranks in all_ranks])
     return {
-        "mean_anr": float(anr.mean()),
-        "anr_below_0.3": float((anr < 0.3).mean()),
-        "anr_q98": float(np.quantile(anr, 0.98)),
-        "map": float(np.mean([average_precision(ranks) for ranks in all_ranks])),
-        "rank1": float((first == 1).mean()),
-        "match_in_100": float((first <= 100).mean()),
+        "mean_anr": anr,
+        "anr_below_0.3": (anr < 0.3).astype(float),
+        "map": np.array([average_precision(ranks) for ranks in all_ranks]),
+        "rank1": (first == 1).astype(float),
+        "match_in_100": (first <= 100).astype(float),
     }
+
+
+def summary(all_ranks: Sequence[Ranks], total: int) -> dict[str, float]:
+    """Summarise a method over all queries, under the names that ``evaluate --json`` prints."""
+    values = per_query(all_ranks, total)
+    found = {name: float(value.mean()) for name, value in values.items()}
+    return {name: found[name] if name in found else _quantile(values["mean_anr"]) for name in MEASURES}
+
+
+def _quantile(anr: NDArray[np.float64]) -> float:
+    return float(np.quantile(anr, 0.98))

@@ -2,36 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from lookalike.errors import BadInput, LookalikeError
 from lookalike.faceset import check_id
 from lookalike.intake.paths import is_folder, readable, unreadable
-from lookalike.intake.pictures import FORMATS, START, looks_like_picture, read_picture
+from lookalike.intake.pictures import FORMATS, looks_like_picture, read_picture
 from lookalike.intake.readers.archive import Archive
+from lookalike.intake.readers.features import feature_names
 from lookalike.intake.readers.folders import read_folder
+from lookalike.intake.readers.ijb import is_ijb, read_ijb
+from lookalike.intake.readers.mot import is_mot, read_mot
 from lookalike.intake.readers.npz import read_npz
+from lookalike.intake.readers.parquet import column_names, is_parquet, read_parquet
+from lookalike.intake.readers.youtube_faces import array_names as youtube_names
+from lookalike.intake.readers.youtube_faces import is_youtube_faces, read_youtube_faces
+from lookalike.intake.sampling import check_most
 from lookalike.intake.sourceset import SourceSet
 
 __all__ = ["SourceSet", "array_names", "read_source"]
 
-ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+ZIP_MAGIC: Final = (b"PK\x03\x04", b"PK\x05\x06")
+# The first line of a text must be in it; that of IJB-C has 300 characters.
+START: Final = 4096
+
+Sets = Iterator[SourceSet]
 
 
-def read_source(path: Path, array: str | None = None) -> Iterator[SourceSet]:
+class _Pictures(NamedTuple):
+    """What holds pictures and nothing else."""
+
+    read: Callable[[Path, int | None], Sets]
+
+
+class _Arrays(NamedTuple):
+    """What may hold named arrays that describe the faces."""
+
+    read: Callable[[Path, str | None, int | None], Sets]
+    names: Callable[[Path], list[str]]
+
+
+class _List(NamedTuple):
+    """What lists faces; a second file, the features, describes them."""
+
+    read: Callable[[Path, Path, str | None, int | None], Sets]
+
+
+_Kind = _Pictures | _Arrays | _List
+
+
+def read_source(
+    path: Path, array: str | None = None, features: Path | None = None, most: int | None = None
+) -> Sets:
     """Find the sets of a source, whatever it is; content decides, not the name.
 
-    A folder of pictures has a set for each folder in it, an ``.npz`` file has those its
-    `image_set` says, a picture is a set of one face. What can be checked without reading every
-    picture is checked here, before the first set is handed out.
+    A folder of pictures has a set for each folder in it, YouTube Faces one for each video, an
+    ``.npz`` or Parquet file those that its rows say, a list of templates (IJB) or tracks (MOT) one
+    for each of them; a picture is a set of one face. What can be checked without reading every face
+    is checked here, before the first set is handed out.
 
     Parameters
     ----------
     path : Path
-        A folder, a file of NumPy arrays or a picture.
+        A folder or a file.
     array : str, optional
-        Which array of an ``.npz`` file describes the faces; see `read_npz`.
+        Which array of the source, or of its features file, describes the faces; its reader says which
+        it takes otherwise.
+    features : Path, optional
+        The file of descriptors that belongs to a list of templates or tracks.
+    most : int, optional
+        Keep at most so many faces of a set, evenly spread, the first and last among them; others are
+        not even decoded where the source allows it.
 
     Returns
     -------
@@ -43,40 +86,78 @@ def read_source(path: Path, array: str | None = None) -> Iterator[SourceSet]:
     NotFound
         If there is nothing at the path.
     BadInput
-        If it holds nothing we can read, or `array` is given for what has no arrays.
+        If it holds nothing we can read, or an option is given that it has no use for, or one is
+        missing that it needs.
     """
     path = Path(path)
+    check_most(most)
+    kind = _kind(path)
+    if isinstance(kind, _List):
+        if features is None:
+            raise BadInput(
+                f"{readable(path)!r} lists faces but does not describe them: give their features, a row for "
+                f"each, with `lookalike add --features FILE`"
+            )
+        return kind.read(path, Path(features), array, most)
+    if features is not None:
+        raise BadInput(
+            f"{readable(path)!r} needs no features, but {readable(features)!r} is given: leave it out, it is "
+            f"for lists of templates (IJB) or tracks (MOT)"
+        )
+    if isinstance(kind, _Arrays):
+        return kind.read(path, array, most)
+    if array is not None:
+        raise BadInput(f"{readable(path)!r} has no array {array!r}, only pictures: leave the array out")
+    return kind.read(path, most)
+
+
+def array_names(path: Path, features: Path | None = None) -> list[str]:
+    """Names of the arrays to choose from in a source or its features file; none if there are no such."""
+    try:
+        kind = _kind(Path(path))
+        if isinstance(kind, _List):
+            return [] if features is None else feature_names(Path(features))
+        return kind.names(Path(path)) if isinstance(kind, _Arrays) else []
+    except LookalikeError:
+        return []
+
+
+def _kind(path: Path) -> _Kind:
     if is_folder(path):
-        _refuse_array(path, array)
-        return read_folder(path)
+        youtube = is_youtube_faces(path)
+        return _Arrays(read_youtube_faces, youtube_names) if youtube else _Pictures(read_folder)
     try:
         with path.open("rb") as stream:
             start = stream.read(START)
     except OSError as reason:
         raise unreadable(path, reason) from None
-    if start.startswith(ZIP_MAGIC):
-        return read_npz(path, array)
-    if looks_like_picture(start):
-        _refuse_array(path, array)
-        check_id(readable(path.name))
-        picture = read_picture(path)
-        name = readable(path.name)
-        return iter([SourceSet(id=name, origin=readable(path), sources=(name,), pictures=(picture,))])
+    for holds, kind in _FILES:
+        if holds(start):
+            return kind
     raise BadInput(
         f"{readable(path)!r} is nothing that can be read: give a folder of pictures, an .npz file of "
-        f"NumPy arrays, or a picture ({', '.join(FORMATS)})"
+        f"NumPy arrays, a Parquet file, a list of templates (IJB) or tracks (MOT), or a picture "
+        f"({', '.join(FORMATS)})"
     )
 
 
-def array_names(path: Path) -> list[str]:
-    """Names of the arrays of an .npz file; none if it is something else."""
-    try:
-        with Archive(path) as archive:
-            return archive.names()
-    except LookalikeError:
-        return []
+def _one_picture(path: Path, most: int | None) -> Sets:
+    name = readable(path.name)
+    check_id(name)
+    found = SourceSet(id=name, origin=readable(path), sources=(name,), pictures=(read_picture(path),))
+    return iter([found])
 
 
-def _refuse_array(path: Path, array: str | None) -> None:
-    if array is not None:
-        raise BadInput(f"{readable(path)!r} has no array {array!r}, only pictures: leave the array out")
+def _archive_names(path: Path) -> list[str]:
+    with Archive(path) as archive:
+        return archive.names()
+
+
+# How the start of a file tells its kind; texts come last, since they have no magic number.
+_FILES: Final[tuple[tuple[Callable[[bytes], bool], _Kind], ...]] = (
+    (lambda start: start.startswith(ZIP_MAGIC), _Arrays(read_npz, _archive_names)),
+    (is_parquet, _Arrays(read_parquet, column_names)),
+    (looks_like_picture, _Pictures(_one_picture)),
+    (is_ijb, _List(read_ijb)),
+    (is_mot, _List(read_mot)),
+)

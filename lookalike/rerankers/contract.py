@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
@@ -13,6 +13,9 @@ from lookalike.errors import BadInput
 from lookalike.parameters import MOST_PROXIES, is_whole
 from lookalike.progress import Track, silent
 from lookalike.transitivity.tables import Row, Tables
+
+# Lists of neighbours longer than this say nothing about a person, and cost n times their length.
+MOST_NEIGHBOURS = 1000
 
 
 class Beliefs(NamedTuple):
@@ -29,13 +32,14 @@ class Scored(NamedTuple):
     """Scores of all sets for one query, and the proxy that made each."""
 
     scores: NDArray[np.float64]  # (n,)
-    through: NDArray[np.int64]  # (n,): number of the proxy; -1 where the baseline decided
+    through: NDArray[np.int64]  # (n,): number of the proxy; -1 where no single proxy decided
 
 
-class Reranker(ABC):
-    """A second stage. Implement `beliefs`; `fit`, `to_arrays` and `from_arrays` if something is learnt.
+class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
+    """A second stage. Implement `beliefs`, or `score` if it does not ask proxies one by one.
 
-    Parameters of the constructor are stored as they are and checked by `check`, which `fit` calls.
+    Implement `fit`, `to_arrays` and `from_arrays` too if something is learnt. Parameters of the constructor
+    are stored as they are and checked by `check`, which `fit` calls.
     """
 
     # Raise it when what is learnt changes: what the older one learnt is then learnt again.
@@ -48,6 +52,11 @@ class Reranker(ABC):
         """Whether `fit` learns something that is worth storing."""
         return False
 
+    @property
+    def is_random(self) -> bool:
+        """Whether `fit` depends on the seed."""
+        return False
+
     def check(self) -> None:  # noqa: B027  (most second stages have nothing to check)
         """Refuse parameters that are out of range, before any work is done; `fit` does so too."""
 
@@ -56,9 +65,10 @@ class Reranker(ABC):
         self.check()
         return self
 
-    @abstractmethod
     def beliefs(self, row: Row, tables: Tables) -> Beliefs:
-        """What every proxy of every target says."""
+        """What every proxy of every target says; nobody is asked unless a second stage says otherwise."""
+        nobody = np.empty((len(tables), 0), dtype=np.int64)
+        return Beliefs(nobody, nobody, np.empty((len(tables), 0, 5)), np.empty((len(tables), 0)), None)
 
     def score(self, row: Row, tables: Tables) -> Scored:
         """Score every set for one query: the most convinced proxy decides (section 2.4.3)."""
@@ -96,6 +106,18 @@ def check_proxies(proxies: object) -> None:
     """
     if not is_whole(proxies, 1, MOST_PROXIES):
         raise BadInput(f"proxies must be a whole number from 1 to {MOST_PROXIES}, got {proxies!r}")
+
+
+def check_count(name: str, given: object, least: int = 1) -> None:
+    """Refuse a number of neighbours that is out of range.
+
+    Raises
+    ------
+    BadInput
+        If it is not a whole number in range.
+    """
+    if not is_whole(given, least, MOST_NEIGHBOURS):
+        raise BadInput(f"{name} must be a whole number from {least} to {MOST_NEIGHBOURS}, got {given!r}")
 
 
 PART = Reranker

@@ -51,6 +51,11 @@ class Learnt(Reranker):
         """The regressor is."""
         return True
 
+    @property
+    def is_random(self) -> bool:
+        """The references are drawn by the seed."""
+        return True
+
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Draw examples and train the regressor; without examples the baseline is left alone."""
         self.check()

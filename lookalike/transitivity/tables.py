@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,6 +27,13 @@ class Neighbours(NamedTuple):
     their_modes: NDArray[Any]  # (n, k, *mode_shape): mode(neighbour | set)
 
 
+class Lists(NamedTuple):
+    """Neighbours without their modes: nearest first, the set itself left out; ties go to the lower number."""
+
+    sets: NDArray[np.int64]  # (n, k)
+    scores: NDArray[np.float64]  # (n, k)
+
+
 @dataclass(frozen=True)
 class Tables:
     """Everything derived from a gallery: prepared sets in the order of their ids, and their neighbours."""
@@ -37,6 +44,8 @@ class Tables:
     sets: PreparedSets
     neighbours: Neighbours
     fingerprint: str = ""  # what shaped stored tables; empty for tables that live in memory only
+    # Longer lists than a proxy needs, made when a second stage first asks (`nearest_lists`).
+    longer: list[Lists] = field(default_factory=list, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.ids)

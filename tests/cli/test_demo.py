@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from lookalike import Gallery, find
 from lookalike.cli import demo
 from lookalike.errors import BadInput
 from lookalike.evaluation.labels import read_labels
+from lookalike.evaluation.record import labels_fingerprint
 from lookalike.indexing import index_states
 from lookalike.progress import silent
 from lookalike.worlds.collection import DrawnSet, draw_collection
@@ -44,6 +46,7 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
         "demo.gallery.derived",
         "labels.csv",
         "ranking.png",
+        "report",
     ]
     said = capsys.readouterr().out
     labels = read_labels(folder / "labels.csv")
@@ -51,13 +54,17 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
         assert gallery.ids() == sorted(labels)
         assert gallery.facts()["pictures"] == 3 * len(labels)
         kinds = [str(state["kind"]) for state in index_states(gallery)]
-        assert sorted(kind.partition(":")[0] for kind in kinds) == ["learnt", "max_max"]
+        assert sorted({kind.partition(":")[0] for kind in kinds}) == ["csls", "learnt", "max_max"]
         query = said.split("person of ")[1].split()[0]
         expected = find(query, gallery, top=10)
     assert f"Drawing 8 people who never existed ...\n{len(labels)} clips added to {folder}" in said
     for name in demo.RERANKERS:
         assert f"\n{name} " in said
-    assert "answers better and" in said
+    kept = json.loads((folder / "report" / "report.json").read_text())
+    assert all(f"\n- {sentence}\n" in said for sentence in kept["verdict"])
+    assert kept["verdict"][0].startswith("By mAP, ")
+    assert kept["labels"] == labels_fingerprint(labels)
+    assert (folder / "report" / "report.html").exists()
     table = said.split("in it:\n")[1].split("\n\n")[0].splitlines()
     assert table[0].split() == ["rank", "set", "score", "baseline", "rank", "through", "right?"]
     for line, answer in zip(table[1:], expected, strict=True):
@@ -70,6 +77,17 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
     with Image.open(folder / "ranking.png") as picture:
         assert picture.format == "PNG"
     assert said.endswith(f"Now try: {sys.argv[0]} find {folder / 'demo.gallery'} {expected[0].id}\n")
+
+
+def test_without_the_libraries_of_a_report_the_tour_goes_on(
+    tmp_path: Path, capsys: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    demo.run(tmp_path / "demo", 0, silent)
+    said = capsys.readouterr().out
+    assert "No report: a report needs matplotlib, which cannot be imported: pip install" in said
+    assert not (tmp_path / "demo" / "report").exists()
+    assert "Now try: " in said
 
 
 def test_running_again_replaces_it(tmp_path: Path, capsys: Seen) -> None:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lookalike import explain, index, train
-from lookalike.cli.reasons import MEASURES, print_evaluation, print_explanation
+from lookalike.cli.reasons import print_evaluation, print_explanation
+from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.ranking import Answer, Explanation, Witness
 from tests.small_world import chain_world, small_world
@@ -54,8 +57,14 @@ def test_without_a_regressor_there_is_no_regression(capsys: Seen) -> None:
     assert line.split()[6:8] == ["-", "0.500"]
 
 
-def test_nobody_was_asked(capsys: Seen) -> None:
+def test_all_neighbours_together(capsys: Seen) -> None:
     print_explanation(explanation(None, ()))
+    assert capsys.readouterr().out.endswith("as a whole; no single proxy decides.\n")
+
+
+def test_nobody_was_asked(capsys: Seen) -> None:
+    asked = explanation(None, ())
+    print_explanation(replace(asked, answer=replace(asked.answer, score=asked.answer.baseline)))
     said = capsys.readouterr().out
     assert said.endswith("No proxy was asked.\n")
     assert "s1" not in said
@@ -83,7 +92,7 @@ def test_an_evaluation_is_a_line_for_each_second_stage(capsys: Seen) -> None:
     counts, single, headings, *lines = capsys.readouterr().out.splitlines()
     assert counts == "6 queries, 6 sets, 0 of them distractors"
     assert single == "6 queries have a single match, of 3 people"
-    assert all(heading in headings for heading in MEASURES.values())
+    assert all(heading in headings for heading, _ in MEASURES.values())
     measured = result.to_dict()["rerankers"]
     for name, line in zip(names, lines, strict=True):
         assert line.split() == [name, *(f"{measured[name][key]:.4f}" for key in MEASURES)]  # type: ignore[index]

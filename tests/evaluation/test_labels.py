@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.io
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.evaluation.labels import check_labels, read_labels
+from lookalike.evaluation import label_files
+from lookalike.evaluation.labels import check_labels, join_labels, read_labels
+from lookalike.intake.readers.mat import MatFiles
+from tests.intake.youtube_miniature import cells, write_youtube_faces
 
 
 def write(tmp_path: Path, content: bytes) -> Path:
@@ -47,8 +53,15 @@ def test_bad_csv(tmp_path: Path, content: bytes, said: str) -> None:
         read_labels(write(tmp_path, content))
 
 
-def test_same_label_twice_is_no_harm(tmp_path: Path) -> None:
-    assert read_labels(write(tmp_path, b"set_id,person\na,anna\na,anna\n")) == {"a": "anna"}
+def test_same_label_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="line 3: set 'a' is labelled twice, as 'anna': remove one"):
+        read_labels(write(tmp_path, b"set_id,person\na,anna\na,anna\n"))
+
+
+def test_files_are_joined_unless_they_contradict() -> None:
+    assert join_labels([{"a": "x"}, {"b": "y", "a": "x"}]) == {"a": "x", "b": "y"}
+    with pytest.raises(BadInput, match="set 'a' is 'x' in one label file and 'y' in another"):
+        join_labels([{"a": "x"}, {"a": "y"}])
 
 
 def test_missing_file(tmp_path: Path) -> None:
@@ -87,3 +100,85 @@ def test_labels_must_fit_the_gallery() -> None:
         check_labels({"a": "x"}, ["a", "b"])
     with pytest.raises(BadInput, match="does not hold, for instance 'c'"):
         check_labels({"a": "x", "c": "y"}, ["a"])
+
+
+@pytest.fixture(scope="module")
+def one_child() -> Iterator[MatFiles]:
+    with MatFiles() as mats:
+        yield mats
+
+
+@pytest.fixture(autouse=True)
+def same_child(one_child: MatFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All tests share the process that reads .mat files, for speed."""
+    monkeypatch.setattr(label_files, "MatFiles", lambda: nullcontext(one_child))
+
+
+@pytest.fixture(scope="module")
+def youtube(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    root = tmp_path_factory.mktemp("ytf")
+    return root, write_youtube_faces(root, people=2, videos=3, frames=1, distractors=1)
+
+
+@pytest.mark.parametrize("part", ["", "descriptors_DB", "aligned_images_DB", "frame_images_DB"])
+def test_folders_of_youtube_faces(youtube: tuple[Path, dict[str, str]], part: str) -> None:
+    root, labels = youtube
+    assert labels["Person_B/10"] == "Person_B"
+    assert len(labels) == 7
+    assert read_labels(root / part) == labels
+
+
+def test_a_folder_of_youtube_faces_without_videos(tmp_path: Path) -> None:
+    (tmp_path / "descriptors_DB").mkdir()
+    with pytest.raises(BadInput, match="holds no video"):
+        read_labels(tmp_path)
+
+
+def test_meta_data_of_youtube_faces(youtube: tuple[Path, dict[str, str]]) -> None:
+    root, labels = youtube
+    read = read_labels(root / "meta_data" / "meta_and_splits.mat")
+    assert read == {id: {"Person_A": "1", "Person_B": "2", "Person_C": "3"}[labels[id]] for id in labels}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"video_labels": [[1.0, 2.0]]}, "has no 'video_names': it has video_labels"),
+        ({"video_names": cells(["a"]), "video_labels": [[1.0, 2.0]]}, "1 video_names and 2 video_labels"),
+        ({"video_names": cells([]), "video_labels": np.empty((1, 0))}, "0 video_names"),
+        ({"video_names": cells(["a"]), "video_labels": cells(["b"])}, "numbers in video_labels"),
+        ({"video_names": cells(["a"]), "video_labels": [[1.5]]}, "no whole number"),
+        ({"video_names": cells(["a"]), "video_labels": [[np.nan]]}, "no whole number"),
+        ({"video_names": cells(["a"]), "video_labels": [[np.inf]]}, "no whole number"),
+        ({"video_names": cells(["a/0", "a\\0"]), "video_labels": [[1.0, 2.0]]}, "'a/0' is labelled twice"),
+        ({"video_names": cells([" "]), "video_labels": [[1.0]]}, "needs a set_id and a person"),
+    ],
+)
+def test_bad_meta_data(tmp_path: Path, arrays: dict[str, np.ndarray], said: str) -> None:
+    path = tmp_path / "meta_and_splits.mat"
+    scipy.io.savemat(path, arrays)
+    with pytest.raises(BadInput, match=said):
+        read_labels(path)
+
+
+def test_meta_data_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "meta_and_splits.mat"
+    path.write_bytes(bytes(300))
+    with pytest.raises(BadInput, match="filled with zeros"):
+        read_labels(path)
+
+
+@pytest.mark.parametrize("header", ["TEMPLATE_ID,SUBJECT_ID,FILENAME", " template_id ,Subject_Id,FILENAME"])
+def test_templates_of_ijb(tmp_path: Path, header: str) -> None:
+    text = f"\ufeff{header}\r\n1,20,img/1.jpg\r\n 1 , 20,frames/2.png\r\n\r\n02,30,img/3.jpg\r\n"
+    assert read_labels(write(tmp_path, text.encode())) == {"1": "20", "02": "30"}
+
+
+def test_a_template_of_two_people(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="line 3: set '1' is labelled twice, as '20' and '30'"):
+        read_labels(write(tmp_path, b"TEMPLATE_ID,SUBJECT_ID\n1,20\n1,30\n"))
+
+
+def test_set_id_and_person_come_before_other_columns(tmp_path: Path) -> None:
+    text = b"TEMPLATE_ID,SUBJECT_ID,set_id,person\n1,20,a,anna\n"
+    assert read_labels(write(tmp_path, text)) == {"a": "anna"}

@@ -33,7 +33,7 @@ def test_ranks_are_those_of_single_searches(name: str) -> None:
     tables = index(sets)
     search = Search(tables, train(tables, name))
     result = leave_one_out(tables, {name: search.reranker}, labels)
-    for query, ranks in zip(result.queries, result.ranks[name], strict=True):
+    for query, ranks in zip(result.queries, result.runs[name][0], strict=True):
         ids = search.find(query).ids
         assert query not in ids
         assert [ids.index(id) + 1 for id in ids if labels[id] == labels[query]] == ranks.tolist()
@@ -59,10 +59,10 @@ def test_outside_queries_rank_the_whole_gallery() -> None:
     assert result.queries == [faceset.id for faceset in asked]
     assert result.ranked == len(kept)
     search = Search(tables, train(tables))
-    for query, ranks in zip(asked, result.ranks["learnt"], strict=True):
+    for query, ranks in zip(asked, result.runs["learnt"][0], strict=True):
         ids = search.find(query).ids
         assert [ids.index(id) + 1 for id in ids if inside[id] == labels[query.id]] == ranks.tolist()
-    assert summary(result.ranks["learnt"], result.ranked)["match_in_100"] == 1.0
+    assert summary(result.runs["learnt"][0], result.ranked)["match_in_100"] == 1.0
 
 
 def test_nobody_twice_is_said() -> None:

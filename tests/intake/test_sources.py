@@ -3,11 +3,14 @@
 import os
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
+from scipy.io import savemat
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.intake.sources import SourceSet, read_source
+from lookalike.intake.sources import SourceSet, array_names, read_source
 
 
 @pytest.fixture
@@ -98,3 +101,137 @@ def test_name_that_is_not_utf8(tmp_path, picture):
     [found] = read_source(path)
     assert found.id == r"caf\xe9.png"
     assert found.origin.encode("utf-8")
+
+
+# Every kind of source, each under a name that says nothing: content decides.
+
+FACES = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+
+def npz_file(path):
+    with path.open("wb") as stream:
+        np.savez(stream, e=FACES, image_set=[0, 0, 0], set_names=["s"])
+
+
+def parquet_file(path):
+    pq.write_table(pa.table({"set_id": ["s"] * 3, "e": FACES.tolist()}), path)
+
+
+def ijb_file(path):
+    path.write_text("TEMPLATE_ID,SUBJECT_ID,FILENAME\n" + "".join(f"s,9,{name}.png\n" for name in "abc"))
+
+
+def meta_file(path):
+    path.write_text("".join(f"{name}.jpg 7 1\n" for name in "abc"))
+
+
+def mot_file(path):
+    path.write_text("".join(f"{frame},7,1,2,3,4,1,-1,-1,-1\n" for frame in (1, 2, 3)))
+
+
+def picture_folder(path):
+    path.mkdir()
+    for name in "abc":
+        Image.fromarray(np.arange(48, dtype=np.uint8).reshape(8, 6)).save(path / f"{name}.png")
+
+
+def youtube_folder(path):
+    folder = path / "descriptors_DB" / "Aaron_Eckhart"
+    folder.mkdir(parents=True)
+    files = np.array([f"Aaron_Eckhart/0/0.{frame}.jpg" for frame in range(3)], dtype=object)
+    for variant, more in (("aligned_video", 0), ("video", 10)):
+        # One column for each frame, as long as the real ones are.
+        lbp, cslbp = (np.arange(length)[:, None] + [0, 5, 9] + more for length in (1770, 480))
+        columns = {"VID_DESCS_LBP": lbp.astype(float), "VID_DESCS_CSLBP": cslbp.astype(float)}
+        savemat(folder / f"{variant}_0.mat", {**columns, "VID_DESCS_FILENAMES": files})
+
+
+LISTS = {"ijb": (ijb_file, "s"), "insightface": (meta_file, "7"), "mot": (mot_file, "x/7")}
+ARRAYS = {"npz": (npz_file, "s", "e"), "parquet": (parquet_file, "s", "e")}
+
+
+@pytest.fixture
+def features(tmp_path):
+    np.save(tmp_path / "features.npy", FACES)
+    return tmp_path / "features.npy"
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_lists_with_features(tmp_path, features, kind):
+    write, id = LISTS[kind]
+    write(tmp_path / "x.jpg")
+    [found] = read_source(tmp_path / "x.jpg", features=features)
+    assert (found.id, found.faces.tolist(), found.array) == (id, FACES.tolist(), "features")
+    assert len(found.sources) == 3
+    [found] = read_source(tmp_path / "x.jpg", features=str(features), most=2)
+    assert found.faces.tolist() == FACES[[0, 2]].tolist()
+    assert array_names(tmp_path / "x.jpg", features) == ["features"]
+    assert array_names(tmp_path / "x.jpg") == []
+    with pytest.raises(BadInput, match=r"x\.jpg' lists faces but does not describe them.*--features FILE"):
+        read_source(tmp_path / "x.jpg")
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_files_with_arrays(tmp_path, features, kind):
+    write, id, array = ARRAYS[kind]
+    write(tmp_path / "x.jpg")
+    for asked in (array, None):
+        [found] = read_source(tmp_path / "x.jpg", asked, most=2)
+        assert (found.id, found.faces.tolist(), found.array) == (id, FACES[[0, 2]].tolist(), array)
+    assert array in array_names(tmp_path / "x.jpg")
+    with pytest.raises(
+        BadInput, match=r"x\.jpg' needs no features, but .*features\.npy' is given: leave it out"
+    ):
+        read_source(tmp_path / "x.jpg", features=features)
+
+
+def test_youtube_faces(tmp_path):
+    youtube_folder(tmp_path / "ytf")
+    [found] = read_source(tmp_path / "ytf")
+    assert (found.id, found.array) == ("Aaron_Eckhart/0", "aligned_video/VID_DESCS_LBP")
+    assert (found.faces.shape, found.faces[:, 7].tolist()) == ((3, 1770), [7, 12, 16])
+    [found] = read_source(tmp_path / "ytf", "video/VID_DESCS_CSLBP", most=2)
+    assert (found.faces.shape, found.faces[:, 7].tolist()) == ((2, 480), [17, 26])
+    assert "video/VID_DESCS_CSLBP" in array_names(tmp_path / "ytf")
+    with pytest.raises(BadInput, match="needs no features"):
+        read_source(tmp_path / "ytf", features=tmp_path / "x.npy")
+
+
+def test_pictures_have_neither_arrays_nor_features(tmp_path, features):
+    picture_folder(tmp_path / "album")
+    for path in (tmp_path / "album", tmp_path / "album" / "a.png"):
+        assert array_names(path) == []
+        with pytest.raises(BadInput, match="needs no features"):
+            read_source(path, features=features)
+    [found] = read_source(tmp_path / "album", most=2)
+    assert found.sources == ("a.png", "c.png")
+    assert len(list(read_source(tmp_path / "album" / "a.png", most=1))) == 1
+
+
+def test_an_array_of_the_features_file(tmp_path):
+    ijb_file(tmp_path / "x.csv")
+    np.savez(tmp_path / "f.npz", e=FACES, f=FACES + 1)
+    [found] = read_source(tmp_path / "x.csv", "f", tmp_path / "f.npz")
+    assert (found.array, found.faces.tolist()) == ("f", (FACES + 1).tolist())
+    assert array_names(tmp_path / "x.csv", tmp_path / "f.npz") == ["e", "f"]
+    with pytest.raises(NotFound, match=r"g\.npz"):
+        read_source(tmp_path / "x.csv", features=tmp_path / "g.npz")
+
+
+def test_names_of_arrays_of_what_cannot_be_read(tmp_path):
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1")
+    (tmp_path / "cut.npz").write_bytes(b"PK\x03\x04")
+    for name in ("cut.parquet", "cut.npz", "missing"):
+        assert array_names(tmp_path / name) == []
+
+
+@pytest.mark.parametrize("most", [0, -1, 2.5, "2", True])
+def test_most_is_checked_before_anything_is_looked_at(tmp_path, most):
+    with pytest.raises(BadInput, match="a whole number from 1 up"):
+        read_source(tmp_path / "missing", most=most)
+
+
+def test_all_kinds_are_told_when_nothing_fits(tmp_path):
+    (tmp_path / "x.csv").write_text("set_id,person\na,b\n")
+    with pytest.raises(BadInput, match=r"Parquet file, a list of templates \(IJB\) or tracks \(MOT\)"):
+        read_source(tmp_path / "x.csv")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Callable
 from lzma import LZMAError
 from math import prod
 from pathlib import Path
@@ -122,32 +123,55 @@ class Archive:
             raise self._damaged(name, reason) from None
 
     def _checked_header(self, name: str, member: IO[bytes]) -> Header:
-        try:
-            version = npy.read_magic(member)
-            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, _, dtype = read(member)
-            start = member.tell()
-        # The header is text that is parsed: what can go wrong there has no family.
-        except Exception as reason:
-            raise self._damaged(name, reason) from None
-        if dtype.hasobject:
-            raise self.refusal(
-                f"has Python objects in {name!r}, which are not safe to read: save plain numbers or text"
-            )
         size = self._zip.getinfo(f"{name}.npy").file_size
-        if min(shape, default=0) < 0 or dtype.itemsize == 0 or start + prod(shape) * dtype.itemsize != size:
-            raise self.refusal(
-                f"is damaged: {name!r} claims shape {shape} of type {dtype}, which is not the "
-                f"{size:,} bytes it has: save it again"
-            )
+        header = npy_header(member, size, repr(name), self.refusal)
         if size > MOST_BYTES:
             raise self.refusal(
                 f"has {size / 2**30:.0f} GiB in {name!r}, more than {MOST_BYTES >> 30} GiB: split it"
             )
-        return Header(shape, dtype)
+        return header
 
     def _damaged(self, name: str, reason: Exception) -> BadInput:
-        text = " ".join(str(reason).split())[:200]
-        return self.refusal(
-            f"is damaged: {name!r} cannot be read ({text or type(reason).__name__}): save it again"
+        return _damaged(repr(name), reason, self.refusal)
+
+
+def npy_header(stream: IO[bytes], size: int, what: str, refusal: Callable[[str], BadInput]) -> Header:
+    """Read what an array in the .npy format says of itself, and hold it against its size.
+
+    Parameters
+    ----------
+    stream : binary stream
+        At the start of the array; afterwards at the start of its numbers.
+    size : int
+        How many bytes the array has, its header included.
+    what : str
+        What a sentence calls the array.
+    refusal : callable
+        Makes an error of a sentence without its subject.
+
+    Raises
+    ------
+    BadInput
+        If it is made of Python objects, or its claim cannot be true.
+    """
+    try:
+        version = npy.read_magic(stream)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read(stream)
+        start = stream.tell()
+    # The header is text that is parsed: what can go wrong there has no family.
+    except Exception as reason:
+        raise _damaged(what, reason, refusal) from None
+    if dtype.hasobject:
+        raise refusal(f"has Python objects in {what}, which are not safe to read: save plain numbers or text")
+    if min(shape, default=0) < 0 or dtype.itemsize == 0 or start + prod(shape) * dtype.itemsize != size:
+        raise refusal(
+            f"is damaged: {what} claims shape {shape} of type {dtype}, which is not the "
+            f"{size:,} bytes it has: save it again"
         )
+    return Header(shape, dtype)
+
+
+def _damaged(what: str, reason: Exception, refusal: Callable[[str], BadInput]) -> BadInput:
+    text = " ".join(str(reason).split())[:200]
+    return refusal(f"is damaged: {what} cannot be read ({text or type(reason).__name__}): save it again")

@@ -13,6 +13,7 @@ from lookalike.errors import BadInput
 from lookalike.faceset import check_id
 from lookalike.intake.paths import readable, unreadable
 from lookalike.intake.pictures import START, SUFFIXES, looks_like_picture, read_picture
+from lookalike.intake.sampling import evenly
 from lookalike.intake.sourceset import SourceSet
 
 logger = getLogger(__name__)
@@ -31,7 +32,7 @@ class _Album(NamedTuple):
     names: tuple[str, ...]
 
 
-def read_folder(path: Path) -> Iterator[SourceSet]:
+def read_folder(path: Path, most: int | None = None) -> Iterator[SourceSet]:
     """Find the sets of a folder: its folders that directly hold pictures, itself included.
 
     A set is called by its path below the given folder, with ``/``; the given folder itself by
@@ -43,6 +44,8 @@ def read_folder(path: Path) -> Iterator[SourceSet]:
     ----------
     path : Path
         A folder.
+    most : int, optional
+        Keep at most so many pictures of a set, evenly spread; the others are not opened.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def read_folder(path: Path) -> Iterator[SourceSet]:
         raise BadInput(
             f"{readable(path)!r} has no picture in it, nor in its folders: give a folder of pictures"
         )
-    return (_set_of(path, album) for album in albums)
+    return (_set_of(path, album, most) for album in albums)
 
 
 def natural_order(name: str) -> tuple[list[str | int], str]:
@@ -98,8 +101,8 @@ def _albums(path: Path) -> tuple[list[_Album], int]:
     return list(albums.values()), others
 
 
-def _set_of(path: Path, album: _Album) -> SourceSet:
-    files = [album.folder / name for name in album.names]
+def _set_of(path: Path, album: _Album, most: int | None) -> SourceSet:
+    files = [album.folder / album.names[place] for place in evenly(len(album.names), most)]
     return SourceSet(
         id=album.id,
         origin=readable(album.folder),

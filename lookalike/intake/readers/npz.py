@@ -14,6 +14,7 @@ from lookalike.errors import BadInput
 from lookalike.faceset import check_id, checked_faces
 from lookalike.intake.paths import readable
 from lookalike.intake.readers.archive import Archive, Header
+from lookalike.intake.sampling import evenly
 from lookalike.intake.sourceset import SourceSet
 
 logger = getLogger(__name__)
@@ -37,7 +38,7 @@ class _Contents(NamedTuple):
     pictures: NDArray[np.uint8] | None
 
 
-def read_npz(path: Path, array: str | None = None) -> Iterator[SourceSet]:
+def read_npz(path: Path, array: str | None = None, most: int | None = None) -> Iterator[SourceSet]:
     """Find the sets of a file of NumPy arrays.
 
     The file has `image_set` (N,), the set of each row as a whole number from 0 to S - 1;
@@ -53,6 +54,8 @@ def read_npz(path: Path, array: str | None = None) -> Iterator[SourceSet]:
     array : str, optional
         The array of faces. By default `images` or, without it, the only array of floats (N, d).
         With descriptors, the pictures of `images` come along if there are such.
+    most : int, optional
+        Keep at most so many faces of a set, evenly spread.
 
     Returns
     -------
@@ -67,14 +70,15 @@ def read_npz(path: Path, array: str | None = None) -> Iterator[SourceSet]:
     """
     with Archive(path) as archive:
         contents = _contents(archive, array)
-    return _sets(contents, readable(path))
+    return _sets(contents, readable(path), most)
 
 
-def _sets(contents: _Contents, origin: str) -> Iterator[SourceSet]:
+def _sets(contents: _Contents, origin: str, most: int | None) -> Iterator[SourceSet]:
     # A stable sort keeps the order of the rows within each set.
     order = np.argsort(contents.image_set, kind="stable")
     ends = np.cumsum(np.bincount(contents.image_set))
-    for number, rows in enumerate(np.split(order, ends[:-1])):
+    for number, own in enumerate(np.split(order, ends[:-1])):
+        rows = own[evenly(len(own), most)]
         yield SourceSet(
             id=contents.set_names[number],
             origin=contents.origins[number] if contents.origins else origin,

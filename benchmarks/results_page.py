@@ -1,0 +1,159 @@
+"""The page of results, written from ``docs/results.json`` alone: no number in it is typed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lookalike.evaluation.measures import MEASURES
+
+SHOWN = ("mean_anr", "anr_below_0.3", "map", "rank1", "match_in_100")
+MAIN = ("mean_anr", "map")
+FOCUS = "learnt"
+ALPHA = 0.05
+
+INTRODUCTION = """# Results on real faces
+
+Made by `make results` on {date}, {machine}. No number on this page is typed by hand: the command
+measures, writes [results.json](results.json), and writes this page from it. The faces are not part of the
+project. With the three `.npz` files in a folder, `make results DATA=folder` makes the page again; with the
+YouTube Faces Database, `make results YTF=folder` adds the paper's own table.
+
+Every set with a match is a query, left out of its own gallery; the rest are distractors. Pictures are
+described by `lbp`. {seeds} seeds are averaged for `{focus}`, the paper's method with the paper's parameters.
+Rivals have their published defaults. A star means that the difference to the baseline of the same table, on
+the same queries, is beyond chance: p < {alpha} by a paired test over people, corrected for the number of
+methods (Holm). ANR: 0 is best. [What the measures are](method.md#9-measures).
+"""
+
+CLAIM = """## Does the paper's claim hold?
+
+The paper reports, on the whole YouTube Faces Database, that the learnt second stage improves both baselines,
+and that the three simple means do not. On these collections:
+
+"""
+
+WHY = """## Why
+
+The regressor learns from pairs inside one set (same person) and between a set and its proxies (another
+person). It tells these apart almost perfectly. What it meets when it ranks sets is something else: two
+*different* sets of one person are not as alike as two faces of one set. The table says, of a match and
+another set, how often the regressor prefers the match, in training and at retrieval, and how often the
+baseline similarity alone does; 50 % is chance. Where the regressor is below the baseline, believing it hurts;
+where it is above, the rule that the most convinced of ten proxies decides may still lift strangers. "Unlike
+training" is the share of real matches whose five numbers lie further from the training examples than 99 % of
+these lie from their own mean: there the regressor extrapolates.
+
+"""
+
+
+def page(kept: dict[str, Any]) -> str:
+    """The whole page as Markdown."""
+    seeds = len(kept["runs"][0]["seeds"])
+    text = INTRODUCTION.format(
+        date=kept["date"],
+        machine=f"{kept['versions']['cores']} cores, {kept['versions']['system']}",
+        seeds=seeds,
+        focus=FOCUS,
+        alpha=ALPHA,
+    )
+    pieces = [text, CLAIM + "\n".join(_claims(kept["runs"])), WHY + "\n".join(_reasons(kept["runs"]))]
+    pieces += ["\n".join(_table(run)) for run in kept["runs"]]
+    return "\n".join(piece.rstrip() + "\n" for piece in pieces)
+
+
+def _claims(runs: list[dict[str, Any]]) -> Iterator[str]:
+    yield "| collection | set similarity | learnt: mean ANR | learnt: mAP | three means | best by mAP |"
+    yield "|---|---|---|---|---|---|"
+    for run in runs:
+        found = run["rerankers"]
+        cells = [
+            f"{found['baseline'][measure]:.4f} to {found[FOCUS][measure]:.4f}: "
+            f"{_word(run['against_baseline'][FOCUS][measure], measure)}"
+            for measure in MAIN
+        ]
+        means = {
+            _word(run["against_baseline"][name]["map"], "map") for name in found if name.endswith("_mean")
+        }
+        best = max(found, key=lambda name: found[name]["map"])
+        yield (
+            "| "
+            + " | ".join(
+                [run["collection"], f"`{_short(run)}`", *cells, ", ".join(sorted(means)), f"`{best}`"]
+            )
+            + " |"
+        )
+    words = [_word(run["against_baseline"][FOCUS][m], m) for run in runs for m in MAIN]
+    yield ""
+    yield (
+        f"Of {len(words)} comparisons (each table, mean ANR and mAP), the learnt second stage is better in "
+        f"{words.count('better')}, worse in {words.count('worse')} and not different beyond chance in "
+        f"{words.count('no difference')}."
+    )
+
+
+def _reasons(runs: list[dict[str, Any]]) -> Iterator[str]:
+    yield (
+        "| collection | set similarity | regressor in training | regressor at retrieval | "
+        "baseline at retrieval | unlike training | plot |"
+    )
+    yield "|---|---|---|---|---|---|---|"
+    for run in runs:
+        if "told_apart" in run:
+            apart, far = run["told_apart"], run["outside_training"]["matches"]
+            yield (
+                f"| {run['collection']} | `{_short(run)}` | {apart['training']:.0%} | "
+                f"{apart['retrieval']:.0%} | {apart['baseline']:.0%} | {far:.0%} | "
+                f"[plot](figures/{plot_name(run)}) |"
+            )
+    shown = next((run for run in runs if "told_apart" in run), None)
+    if shown is not None:
+        yield ""
+        yield f"![Training and retrieval features, {shown['collection']}](figures/{plot_name(shown)})"
+
+
+def _table(run: dict[str, Any]) -> Iterator[str]:
+    gallery, single = run["gallery"], run["single_match"]
+    yield f"## {run['collection']}, `{_short(run)}`"
+    yield ""
+    yield (
+        f"{run['queries']} queries of {run['people']} people, {run['sets']} sets ({gallery['faces']} faces), "
+        f"{run['distractors']} distractors; {single['queries']} queries, of {single['people']} people, have "
+        f"a single match. Set similarity `{run['similarity']}`."
+    )
+    yield ""
+    yield "| method | " + " | ".join(MEASURES[measure][0] for measure in SHOWN) + " |"
+    yield "|---|" + "---|" * len(SHOWN)
+    for name, values in run["rerankers"].items():
+        cells = [f"{values[measure]:.4f}{_star(run, name, measure)}" for measure in SHOWN]
+        seeds = run["by_seed"][name]
+        many = f" ({len(seeds)} seeds)" if len(seeds) > 1 else ""
+        yield f"| `{name}`{many} | " + " | ".join(cells) + " |"
+    for name, seeds in run["by_seed"].items():
+        if len(seeds) > 1:
+            spread = ", ".join(f"{one['mean_anr']:.4f} / {one['map']:.4f}" for one in seeds)
+            yield ""
+            yield f"`{name}` by seed, mean ANR / mAP: {spread}."
+    yield ""
+    for sentence in run["verdict"][:-1]:
+        yield f"- {sentence}"
+
+
+def _star(run: dict[str, Any], name: str, measure: str) -> str:
+    gain = run["against_baseline"].get(name, {}).get(measure)
+    return "*" if gain is not None and gain["p_corrected"] < ALPHA else ""
+
+
+def _word(gain: dict[str, float], measure: str) -> str:
+    if gain["p_corrected"] >= ALPHA:
+        return "no difference"
+    return "better" if (gain["mean"] > 0) == MEASURES[measure][1] else "worse"
+
+
+def _short(run: dict[str, Any]) -> str:
+    return str(run["similarity"]).partition(":")[0]
+
+
+def plot_name(run: dict[str, Any]) -> str:
+    """File of the plot of training against retrieval."""
+    return f"features_{run['collection'].replace(', ', '_').replace(' ', '_')}_{_short(run)}.svg"

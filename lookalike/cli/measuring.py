@@ -1,0 +1,157 @@
+"""Commands that measure: evaluate, compare."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lookalike.cli.opening import open_tables, train_method
+from lookalike.cli.options import GalleryPath, Json, Quiet, Seed, Similarity
+from lookalike.cli.terminal import Progresses, print_json, print_table, say
+
+# What is measured unless something is asked for: the paper's method; in a report, all of the paper's.
+PLAIN = "learnt"
+REPORTED = "learnt,arithmetic_mean,geometric_mean,quadratic_mean"
+EVERYTHING = "all"
+
+
+def evaluate(
+    gallery: GalleryPath,
+    labels: Annotated[
+        list[Path],
+        typer.Option(help="csv with set_id,person, .npz with set_names, set_person, YouTube Faces folder."),
+    ],
+    rerankers: Annotated[
+        str | None,
+        typer.Option(help="Second stages to compare, separated by commas, or all (default: learnt)."),
+    ] = None,
+    similarity: Similarity = "max_max",
+    seed: Seed = 0,
+    seeds: Annotated[
+        int | None, typer.Option(help="How many seeds, from --seed on (default: 1, in a report 3).")
+    ] = None,
+    queries: Annotated[
+        list[Path] | None,
+        typer.Option(help="Ask for the sets of this gallery or source, from outside the gallery."),
+    ] = None,
+    split: Annotated[
+        bool, typer.Option("--split", help="Take one set of each person out and ask for it from outside.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a report with figures into this folder.")
+    ] = None,
+    faces: Annotated[bool, typer.Option("--faces", help="The report may show pictures of faces.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure on your own data: every set with a match is a query, left out of its own gallery."""
+    from lookalike import Gallery
+    from lookalike.cli.reasons import print_evaluation
+    from lookalike.evaluation.experiment import Experiment, check_experiment
+    from lookalike.evaluation.labels import join_labels, read_labels
+    from lookalike.ingest import read_queries
+
+    if split and queries:
+        raise typer.BadParameter("--split and --queries are two different protocols: give one of them")
+    if faces and report is None:
+        raise typer.BadParameter("--faces is about a report: give --report DIR too")
+    if seeds is not None and seeds < 1:
+        raise typer.BadParameter(f"--seeds must be at least 1, got {seeds}")
+    if report is not None:
+        _check_report(report)
+    names = _names((PLAIN if report is None else REPORTED) if rerankers is None else rerankers)
+    chosen = range(seed, seed + (seeds or (1 if report is None else 3)))
+    known = join_labels(read_labels(path) for path in labels)
+    with Gallery(gallery) as opened:
+        asked = [query for path in queries for query in read_queries(opened, path)] if queries else None
+        check_experiment(opened, known, names, chosen, asked or ())
+        tables = open_tables(opened, similarity, quiet)
+        experiment = Experiment(opened, tables, known, names, chosen, asked, split)
+        if not split:
+            for name in experiment.methods:
+                train_method(opened, tables, name, chosen, quiet)
+        track = Progresses(quiet)
+        result = experiment.run(names[0] if report is not None and names else None, track)
+        if report is not None:
+            from lookalike.reporting.report import report as write
+
+            write(report, experiment, result, faces, _command(), track)
+    if json:
+        print_json(result.to_dict())
+    else:
+        print_evaluation(result)
+    if report is not None:
+        say(f"the report is in {report / 'report.html'}", quiet)
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="A.json", help="report.json of a run, or its folder.")],
+    second: Annotated[Path, typer.Argument(metavar="B.json", help="report.json of another run.")],
+    json: Json = False,
+) -> None:
+    """Hold two recorded runs against each other, query by query where both asked the same."""
+    from lookalike.evaluation.compare import compare as compare_records
+    from lookalike.evaluation.compare import read_record, words
+    from lookalike.evaluation.measures import MEASURES
+
+    found = compare_records(read_record(first), read_record(second))
+    if json:
+        print_json(found.to_dict())
+        return
+    for what, names in ((f"only in {first}", found.only_first), (f"only in {second}", found.only_second)):
+        if names:
+            print(f"{what}: {', '.join(names)}")
+    if found.differences:
+        print(f"made otherwise: {', '.join(found.differences)}")
+    columns = [("method", "left"), ("measure", "left"), ("first", "right"), ("second", "right")]
+    print_table(
+        [*columns, ("second - first", "right"), ("95 % interval", "left"), ("p", "right")],
+        (
+            (
+                line.method,
+                MEASURES[line.measure][0],
+                f"{line.first:.4f}",
+                f"{line.second:.4f}",
+                f"{line.second - line.first:+.4f}",
+                f"{line.change.difference.low:+.4f} to {line.change.difference.high:+.4f}"
+                if line.change
+                else "-",
+                f"{line.change.p:.4f}" if line.change else "-",
+            )
+            for line in found.lines
+        ),
+    )
+    print(words(found))
+
+
+def _check_report(folder: Path) -> None:
+    """Refuse a folder that could not be written in the end, before the work is done."""
+    from lookalike.reporting.folder import check_report_folder
+    from lookalike.reporting.libraries import check_libraries
+
+    check_libraries()
+    check_report_folder(folder)
+
+
+def _command() -> str:
+    """How the command was called, as a person would type it."""
+    return shlex.join(["lookalike", *sys.argv[1:]])
+
+
+def _names(text: str) -> list[str]:
+    """Split a list of parts at its commas, but not at those between the options of a part."""
+    if text.strip() == EVERYTHING:
+        from lookalike import parts
+
+        return sorted(parts.names("rerankers"), key=lambda name: name != PLAIN)
+    names: list[str] = []
+    for piece in filter(None, (piece.strip() for piece in text.split(","))):
+        if names and "=" in piece and ":" not in piece:
+            names[-1] += f",{piece}"
+        else:
+            names.append(piece)
+    return names

@@ -1,0 +1,149 @@
+"""Asking: every query by every method, one query at a time, with how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.collection.unfinished import Unfinished
+from lookalike.errors import BadInput
+from lookalike.evaluation.labels import Labels
+from lookalike.evaluation.measures import Ranks
+from lookalike.progress import Track
+from lookalike.rerankers.contract import Reranker
+from lookalike.retrieval import Search
+from lookalike.transitivity.tables import Row, Tables
+
+# A method: its second stage, or one for each seed.
+Methods = Mapping[str, Reranker | Sequence[Reranker]]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One fitted second stage; with counts, also what it says if only so many of its proxies speak."""
+
+    method: str
+    search: Search
+    counts: tuple[int, ...] = ()
+
+    def scores(self, row: Row) -> Iterator[NDArray[np.float64]]:
+        """Scores by all proxies, then by each of the counts."""
+        part, tables = self.search.reranker, self.search.tables
+        if not self.counts:
+            yield part.score(row, tables).scores
+            return
+        said = part.beliefs(row, tables)
+        for count in (said.proxies.shape[1], *self.counts):
+            yield part.decide(row, said.proxies[:, :count], said.beliefs[:, :count]).scores
+
+
+class Asking:
+    """Ask every query by every method; how far it has come can be kept."""
+
+    def __init__(self, tables: Tables, rerankers: Methods, labels: Labels, sweep: str | None) -> None:
+        if not rerankers:
+            raise BadInput("there is no second stage to measure: name at least one, for instance baseline")
+        self.persons = np.array([labels[id] for id in tables.ids])
+        self.asked: list[_Run] = []
+        for name, given in rerankers.items():
+            fitted = [given] if isinstance(given, Reranker) else list(given)
+            counts = _counts(fitted[0], tables) if name == sweep else ()
+            self.asked.append(_Run(name, Search(tables, fitted[0]), counts))
+            self.asked += [_Run(name, Search(tables, one)) for one in fitted[1:]]
+        self.found: list[list[Ranks]] = [[] for run in self.asked for _ in (None, *run.counts)]
+
+    def ask(
+        self,
+        rows_from: Callable[[int], Iterator[Row]],
+        people: Sequence[str],
+        own: int,
+        track: Track,
+        work: Unfinished | None,
+    ) -> None:
+        """Ask for each query in turn; what was kept of an earlier run is not asked again.
+
+        Parameters
+        ----------
+        rows_from : callable
+            The rows of the queries but for the first so many.
+        people : sequence of str
+            Who is on each query.
+        own : int
+            How many of the sets with a query's person are the query itself: 1 in its own gallery, else 0.
+        """
+        self._check(people)
+        done = self._take_up(work, people, own)
+        if done == len(people):
+            return
+        text = f"going on after {done} queries" if done else "asking for every set"
+        watched = track(rows_from(done), text, len(people) - done)
+        with work.kept_at_the_end(self._done, self._state) if work else nullcontext():
+            for row, person in zip(watched, people[done:], strict=True):
+                orders = [run.search.order(row, scores) for run in self.asked for scores in run.scores(row)]
+                for found, order in zip(self.found, orders, strict=True):
+                    found.append(np.flatnonzero(self.persons[order] == person) + 1)
+                if work:
+                    work.step(self._done(), self._state)
+        if work:
+            work.keep(self._done(), self._state)
+
+    @property
+    def search(self) -> Search:
+        """Any of the searches: all of them see the same rows."""
+        return self.asked[0].search
+
+    def runs(self) -> dict[str, list[list[Ranks]]]:
+        """Ranks of the matches by method, seed and query."""
+        found: dict[str, list[list[Ranks]]] = {run.method: [] for run in self.asked}
+        for run, start in zip(self.asked, self._starts(), strict=True):
+            found[run.method].append(self.found[start])
+        return found
+
+    def sweep(self) -> dict[int, list[Ranks]]:
+        """Ranks of the matches by number of proxies and query."""
+        for run, start in zip(self.asked, self._starts(), strict=True):
+            if run.counts:
+                return {count: self.found[start + 1 + place] for place, count in enumerate(run.counts)}
+        return {}
+
+    def _starts(self) -> list[int]:
+        return np.cumsum([0, *(1 + len(run.counts) for run in self.asked[:-1])]).tolist()
+
+    def _check(self, people: Sequence[str]) -> None:
+        if not people:
+            raise BadInput(
+                "no query has a match in the gallery, so there is nothing to measure: check the labels"
+            )
+        if len(set(self.persons)) == 1:
+            raise BadInput(
+                f"all {len(self.persons)} sets show one person, {people[0]!r}, so every order is perfect: "
+                f"label more than one person"
+            )
+
+    def _done(self) -> int:
+        return len(self.found[-1])
+
+    def _state(self) -> dict[str, NDArray[Any]]:
+        done = self._done()
+        return {str(place): np.concatenate(ranks[:done]) for place, ranks in enumerate(self.found)}
+
+    def _take_up(self, work: Unfinished | None, people: Sequence[str], own: int) -> int:
+        earlier = work.take_up() if work else None
+        if earlier is None:
+            return 0
+        done, state = earlier
+        sizes = [(self.persons == person).sum() - own for person in people[:done]]
+        for place, found in enumerate(self.found):
+            found += np.split(np.asarray(state[str(place)]), np.cumsum(sizes)[:-1])
+        return done
+
+
+def _counts(reranker: Reranker, tables: Tables) -> tuple[int, ...]:
+    """How many proxies may speak; none to count for a second stage that does not ask them one by one."""
+    most = min(getattr(reranker, "proxies", 0), tables.neighbours.sets.shape[1] - 1)
+    return tuple(range(1, most + 1))

@@ -1,0 +1,114 @@
+"""Extrapolation: whether the regressor meets at retrieval what it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from lookalike.evaluation.labels import Labels
+from lookalike.parameters import PROXIES, REFERENCES
+from lookalike.rerankers.contract import Reranker
+from lookalike.similarities.contract import PreparedSets
+from lookalike.transitivity.examples import TrainingSet, draw_examples
+from lookalike.transitivity.tables import Tables, rows
+
+# So many queries, and so many targets of each, tell the distribution well enough.
+QUERIES = 100
+TARGETS = 100
+# What training showed: this part of its rows, so that a few odd ones do not widen it.
+INNER = 0.99
+
+
+class Met(NamedTuple):
+    """Five numbers as training draws them, and as retrieval meets them."""
+
+    training: TrainingSet
+    matches: NDArray[np.float64]  # (rows, 5): query and target show the same person
+    others: NDArray[np.float64]  # (rows, 5)
+    predict: Callable[[NDArray[np.float64]], NDArray[np.float64]]  # the regressor
+
+    def outside(self) -> dict[str, float]:
+        """Share of the matches, and of the others, that are unlike anything in training."""
+        met = {"matches": self.matches, "others": self.others}
+        return {name: far_from(self.training.x, rows) for name, rows in met.items()}
+
+    def told_apart(self) -> dict[str, float]:
+        """How well same and another person are told apart; 0.5 is chance.
+
+        Share of pairs of one row of each in which the right one gets the higher value: of the regressor on
+        its training rows, of the regressor at retrieval, and of the baseline similarity (s2) at retrieval.
+        """
+        x, y = self.training
+        return {
+            "training": area_under_roc(self.predict(x[y == 1]), self.predict(x[y == 0])),
+            "retrieval": area_under_roc(self.predict(self.matches), self.predict(self.others)),
+            "baseline": area_under_roc(self.matches[:, 1], self.others[:, 1]),
+        }
+
+
+def area_under_roc(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> float:
+    """Share of pairs in which the right value is the higher one; ties count half."""
+    ranks = rankdata(np.concatenate([right, wrong]))[: len(right)]
+    return float((ranks.mean() - (len(right) + 1) / 2) / len(wrong))
+
+
+def far_from(training: NDArray[np.float64], met: NDArray[np.float64]) -> float:
+    """Share of rows that lie further from the training rows than nearly all of these do themselves.
+
+    Each number alone may be common and the five together never seen, so the distance is that of Mahalanobis:
+    from the mean of the training rows, in units of their spread along every direction.
+    """
+    if len(training) < 2 or not len(met):
+        return 0.0
+    centre = training.mean(axis=0)
+    # A number that never changes in training has no spread; the smallest keeps its distance finite.
+    spread = np.cov(training.T) + 1e-9 * np.eye(training.shape[1])
+    inverse = np.linalg.inv(spread)
+
+    def distances(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.einsum("ij,jk,ik->i", rows - centre, inverse, rows - centre)
+
+    return float((distances(met) > np.quantile(distances(training), INNER)).mean())
+
+
+def features_met(tables: Tables, reranker: Reranker, labels: Labels, seed: int) -> Met | None:
+    """Draw the training rows again, and the five numbers of random queries with all matches and some others.
+
+    Parameters
+    ----------
+    tables : Tables
+    reranker : Reranker
+        A fitted one that asks proxies.
+    labels : mapping of set id to person
+    seed : int
+        The seed it was fitted with.
+
+    Returns
+    -------
+    Met or None
+        None if the second stage has no regressor, or found nothing to train it on.
+    """
+    regressor = getattr(reranker, "regressor_", None)
+    if regressor is None:
+        return None
+    references, proxies = getattr(reranker, "references", REFERENCES), getattr(reranker, "proxies", PROXIES)
+    training = draw_examples(tables, np.random.default_rng(seed), references, proxies)
+    rng = np.random.default_rng(seed)
+    persons = np.array([labels[id] for id in tables.ids])
+    _, who, counts = np.unique(persons, return_inverse=True, return_counts=True)
+    asked = rng.permutation(np.flatnonzero(counts[who] > 1))[:QUERIES]
+    prepared = PreparedSets.join([tables.sets[int(number)] for number in asked])
+    matches: list[NDArray[np.float64]] = [np.empty((0, 5))]
+    others: list[NDArray[np.float64]] = [np.empty((0, 5))]
+    for row in rows(tables, prepared, [int(number) for number in asked]):
+        features = reranker.beliefs(row, tables).features
+        same = persons == persons[row.member]
+        same[row.member] = False
+        different = np.flatnonzero(persons != persons[row.member])
+        matches.append(features[same].reshape(-1, 5))
+        others.append(features[rng.permutation(different)[:TARGETS]].reshape(-1, 5))
+    return Met(training, np.concatenate(matches), np.concatenate(others), regressor.predict)

@@ -1,0 +1,94 @@
+"""Evaluation: the ranks of the matches of every query, by method, and the measures they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.evaluation.measures import Ranks, found_within, per_query, summary
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Ranks of the matches of every query, by reranker.
+
+    Attributes
+    ----------
+    queries : list of str
+        Ids of the sets that were queries.
+    people : list of str
+        Who is on each query.
+    sets : int
+        Sets of the gallery.
+    distractors : int
+        Gallery sets that match no query: nobody else on them, or not asked for.
+    ranked : int
+        Sets ranked for each query.
+    runs : mapping of reranker to list of lists of arrays
+        For each seed (one if the method does not depend on it) and each query, the ranks of its matches;
+        1 is best.
+    by_proxies : mapping of int to list of arrays
+        The same for one method if only the first 1, 2, ... proxies speak, where this was asked for.
+    """
+
+    queries: list[str]
+    people: list[str]
+    sets: int
+    distractors: int
+    ranked: int
+    runs: dict[str, list[list[Ranks]]]
+    by_proxies: dict[int, list[Ranks]] = field(default_factory=dict)
+
+    def available(self) -> NDArray[np.int64]:
+        """How many matches each query has."""
+        first = next(iter(self.runs.values()))[0]
+        return np.array([len(ranks) for ranks in first])
+
+    def with_one_match(self) -> tuple[int, int]:
+        """How many queries, and how many people, have a single match: two counts easily confused."""
+        single = self.available() == 1
+        return int(single.sum()), len({who for who, one in zip(self.people, single, strict=True) if one})
+
+    def values(self, method: str) -> dict[str, NDArray[np.float64]]:
+        """Each measure of each query, averaged over the seeds."""
+        runs = [per_query(ranks, self.ranked) for ranks in self.runs[method]]
+        return {name: np.mean([run[name] for run in runs], axis=0) for name in runs[0]}
+
+    def summaries(self, method: str) -> list[dict[str, float]]:
+        """Measures of each seed."""
+        return [summary(ranks, self.ranked) for ranks in self.runs[method]]
+
+    def summary(self, method: str) -> dict[str, float]:
+        """Measures, averaged over the seeds."""
+        seeds = self.summaries(method)
+        return {name: float(np.mean([one[name] for one in seeds])) for name in seeds[0]}
+
+    def found_within(self, method: str, depth: int) -> NDArray[np.int64]:
+        """How many matches of each query are among the first sets, by the first seed."""
+        return np.array([found_within(ranks, depth) for ranks in self.runs[method][0]])
+
+    def to_dict(self) -> dict[str, object]:
+        """Counts and measures, as ``evaluate --json`` prints them."""
+        return {
+            "queries": len(self.queries),
+            "sets": self.sets,
+            "distractors": self.distractors,
+            "rerankers": {name: self.summary(name) for name in self.runs},
+        }
+
+
+def joined(parts: list[Evaluation]) -> Evaluation:
+    """One evaluation of several that asked the same methods on galleries of one size, for instance splits."""
+    first = parts[0]
+    runs = {name: [[ranks for part in parts for ranks in part.runs[name][0]]] for name in first.runs}
+    return Evaluation(
+        [query for part in parts for query in part.queries],
+        [who for part in parts for who in part.people],
+        first.sets,
+        round(float(np.mean([part.distractors for part in parts]))),
+        first.ranked,
+        runs,
+        {count: [ranks for part in parts for ranks in part.by_proxies[count]] for count in first.by_proxies},
+    )

@@ -1,0 +1,180 @@
+"""Child process that decodes .mat files: SciPy may crash here, or fill the memory, and harm nobody.
+
+Run as a script with one argument, the limits as JSON. It imports nothing of this package. A request is a
+line of JSON; an answer is eight bytes with the length of a JSON header, that header, and the bytes of the
+arrays it announces. `mat.py` is the other end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from math import ceil, prod
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+import scipy.io
+
+NUMBERS: Final = frozenset(
+    f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
+) | frozenset({"double", "single", "logical"})
+TEXTS: Final = frozenset({"char", "cell"})
+# Where the system does not say how much address space is in use: Python with SciPy takes less.
+USUAL_USE: Final = 2**30
+
+
+class Refused(Exception):
+    """What a file cannot be read for; its text follows the name of the file in a sentence."""
+
+
+def main() -> None:
+    """Answer requests until the other end goes away."""
+    limits = json.loads(sys.argv[1])
+    # Only we write to the pipe: whatever a library prints goes nowhere.
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    # Ctrl-C is for the parent, which ends us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.simplefilter("ignore")
+    restrict(limits["memory"])
+    send(answers, {"ready": True}, [])
+    for line in requests:
+        limit_seconds(limits["seconds"])
+        request = json.loads(line)
+        try:
+            header, body = answer(request, limits["bytes"])
+        except Refused as reason:
+            header, body = {"refused": str(reason)}, []
+        except MemoryError:
+            header, body = {"refused": too_large(limits["memory"]), "ended": True}, []
+        # A damaged file can make SciPy raise anything.
+        except Exception as reason:
+            said = " ".join(f"{type(reason).__name__}: {reason}".split())[:200]
+            header, body = {"refused": f"is damaged ({said}): copy or save it again"}, []
+        send(answers, header, body)
+        # What was left behind when the memory ran out is not worth finding out.
+        if "ended" in header:
+            return
+
+
+def answer(request: dict[str, Any], most: int) -> tuple[dict[str, Any], list[Any]]:
+    """Read what is asked for; return the header of the answer and what follows it."""
+    needed, optional = request["needed"], request["optional"]
+    with Path(request["path"]).open("rb") as file:
+        listing = scipy.io.whosmat(file, appendmat=False, chars_as_strings=False)
+        there = {name: shape for name, shape, _ in listing}
+        if needed is None:
+            return {"names": {name: list(map(int, shape)) for name, shape in there.items()}}, []
+        for name in needed:
+            if name not in there:
+                raise Refused(f"has no {name!r}: it has {', '.join(sorted(there)) or 'no variables'}")
+        wanted = [name for name in dict.fromkeys([*needed, *optional]) if name in there]
+        for name, shape, kind in listing:
+            if name in wanted:
+                check_claim(name, shape, kind, most)
+        file.seek(0)
+        read = scipy.io.loadmat(file, appendmat=False, variable_names=wanted)
+    pieces = [packed(name, read[name]) for name in wanted]
+    if sum(len(data) for _, data in pieces) > most:
+        raise Refused(too_large(most))
+    return {"arrays": [head for head, _ in pieces]}, [data for _, data in pieces]
+
+
+def check_claim(name: str, shape: tuple[int, ...], kind: str, most: int) -> None:
+    """Refuse a variable by what its header says, before memory is taken for it."""
+    if kind not in NUMBERS | TEXTS:
+        raise Refused(
+            f"has an array of kind {kind!r} in {name!r}, and only numbers, text and cells of text are read: "
+            f"save it as one of these"
+        )
+    # Text becomes four bytes a character, a cell is a pointer; no number is longer than eight bytes.
+    if prod(map(int, shape)) * (4 if kind == "char" else 8) > most * (2 if kind in TEXTS else 1):
+        raise Refused(f"{too_large(most)} ({name!r} claims shape {tuple(map(int, shape))})")
+
+
+def packed(name: str, array: Any) -> tuple[dict[str, Any], Any]:
+    """Return what is said of an array, and its bytes."""
+    if not isinstance(array, np.ndarray):
+        raise Refused(f"has a {type(array).__name__} in {name!r}: save it as a full array")
+    if array.dtype.kind in "fiub":
+        # MATLAB keeps columns together: turned round, nothing has to be copied.
+        columns = np.ascontiguousarray(array.T, dtype=array.dtype.newbyteorder("="))
+        data = columns.reshape(-1).view(np.uint8)
+        return {"name": name, "shape": array.shape, "dtype": columns.dtype.str, "bytes": len(data)}, data
+    if array.dtype.kind in "UO":
+        texts = [text_of(name, item) for item in array.ravel(order="F")]
+        listed = json.dumps(texts).encode()
+        return {"name": name, "texts": len(texts), "bytes": len(listed)}, listed
+    raise Refused(f"has numbers of type {array.dtype} in {name!r}: save real numbers or text")
+
+
+def text_of(name: str, item: Any) -> str:
+    """Return one text of a cell array or of the rows of a text array."""
+    if isinstance(item, np.ndarray) and item.dtype.kind == "U" and item.size <= 1:
+        return str(item.item()) if item.size else ""
+    # MATLAB writes '' as an empty array of numbers.
+    if isinstance(item, np.ndarray) and item.size == 0 and item.dtype.kind in "fiub":
+        return ""
+    if isinstance(item, str):
+        return str(item)
+    raise Refused(f"has a cell in {name!r} that is no text: only cells of text are read, save them so")
+
+
+def too_large(most: int) -> str:
+    """Say that a limit of so many bytes was reached."""
+    return (
+        f"takes more than {most / 2**20:,.0f} MiB when it is unpacked, more than any video needs: "
+        f"it is damaged or made to do harm, leave it out or split it"
+    )
+
+
+def restrict(memory: int) -> None:
+    """Give up what decoding does not need: address space, files to write, dumps of a crash."""
+    try:
+        import resource
+    # Windows has no such limits; there the claims of the file and the time are all that is checked.
+    except ImportError:
+        return
+    used = USUAL_USE
+    with contextlib.suppress(OSError, ValueError):
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    for kind, most in (
+        (resource.RLIMIT_AS, used + memory),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        # A lower limit is in force already, or the system knows the name only.
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(kind, (most, most))
+
+
+def limit_seconds(seconds: float) -> None:
+    """Let the system end us if the next file takes longer, even if the parent is gone by then."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time() + seconds) + 1, hard))
+
+
+def send(answers: IO[bytes], header: dict[str, Any], body: list[Any]) -> None:
+    """Write an answer."""
+    text = json.dumps(header).encode()
+    answers.write(len(text).to_bytes(8, "little") + text)
+    for data in body:
+        answers.write(data)
+    answers.flush()
+
+
+if __name__ == "__main__":
+    # The parent may go away while it is answered: that is how it ends us, and no error.
+    with contextlib.suppress(BrokenPipeError):
+        main()

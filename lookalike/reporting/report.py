@@ -1,0 +1,154 @@
+"""Report: an evaluation as a page that people can believe and a record that they can check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lookalike.evaluation.contrasts import Gains, gains
+from lookalike.evaluation.experiment import BASELINE, Experiment
+from lookalike.evaluation.extrapolation import Met, far_from, features_met
+from lookalike.evaluation.harm import harm
+from lookalike.evaluation.measures import MEASURES, per_query
+from lookalike.evaluation.record import record
+from lookalike.evaluation.results import Evaluation
+from lookalike.evaluation.verdict import verdict
+from lookalike.progress import Track, silent
+from lookalike.reporting import tables
+from lookalike.reporting.figure import Figure
+from lookalike.reporting.figures.anr import anr_cdf, proxies_cdf
+from lookalike.reporting.figures.features import retrieval_features, training_features
+from lookalike.reporting.figures.intervals import differences
+from lookalike.reporting.figures.top100 import match_probability, matches_found
+from lookalike.reporting.folder import write_report
+from lookalike.reporting.page import Page
+from lookalike.reporting.sampled import selection_figures
+
+# The paper looks at the first hundred of 3,424 answers; of a small gallery at a tenth.
+DEPTH = 100
+# More curves than these in one figure cannot be told apart.
+CURVES = 6
+
+
+def report(
+    folder: Path,
+    experiment: Experiment,
+    evaluation: Evaluation,
+    faces: bool = False,
+    command: str = "",
+    track: Track = silent,
+) -> dict[str, Any]:
+    """Write the report of an evaluation into a folder, and return its record.
+
+    Parameters
+    ----------
+    folder : Path
+        As `check_report_folder` accepted it.
+    experiment : Experiment
+    evaluation : Evaluation
+        What it found.
+    faces : bool
+        Whether pictures of faces may be in the report.
+    command : str
+        How to make the report again.
+    track : callable
+        Shows progress.
+    """
+    focus = next((name for name in experiment.names if name != BASELINE), None)
+    found = gains(evaluation, BASELINE)
+    hurt = harm(evaluation, focus, BASELINE) if focus is not None else None
+    met = None
+    if focus is not None:
+        fitted = experiment.fitted(focus)
+        met = features_met(experiment.tables, fitted[0], experiment.labels, experiment.seeds[0])
+    said = verdict(evaluation, found, BASELINE, focus, hurt)
+    if met is not None and focus is not None:
+        said.insert(-1, _extrapolation(focus, met))
+    selected, notes = selection_figures(experiment.gallery, faces, track)
+    figures = [*_figures(evaluation, found, focus), *_feature_figures(met), *selected]
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    facts = {"command": command, "created": created, **experiment.facts()}
+    kept = {**record(evaluation, found, facts), "verdict": said}
+    if met is not None:
+        kept |= {"outside_training": met.outside(), "told_apart": met.told_apart()}
+    seeds = tables.seeds_table(evaluation, list(experiment.seeds))
+    shown = [
+        tables.measures_table(evaluation),
+        *tables.differences_tables(found, BASELINE),
+        *([seeds] if seeds is not None else []),
+        *(tables.harm_tables(focus, hurt) if hurt is not None and focus is not None else []),
+    ]
+    title = f"Who finds people best? {len(evaluation.queries)} queries, {evaluation.sets} sets"
+    page = Page(title, said, _facts(kept), shown, figures, notes, kept["created"])
+    write_report(folder, page, kept)
+    return kept
+
+
+def _figures(evaluation: Evaluation, found: Gains, focus: str | None) -> list[Figure]:
+    anr = {name: evaluation.values(name)["mean_anr"] for name in evaluation.runs}
+    names = list(anr)
+    made = [anr_cdf({name: anr[name] for name in names[:CURVES]})]
+    for number, start in enumerate(range(CURVES, len(names), CURVES - 1), start=2):
+        chosen = [BASELINE, *names[start : start + CURVES - 1]]
+        more = anr_cdf({name: anr[name] for name in chosen})
+        made.append(replace(more, name=f"anr_cdf_{number}", title=f"{more.title}, continued"))
+    for measure in ("map", "mean_anr"):
+        rows = [(name, *gain[measure].difference) for name, gain in found.items()]
+        if rows:
+            made.append(differences(rows, MEASURES[measure][0], BASELINE))
+    if evaluation.by_proxies:
+        counted = {
+            count: per_query(ranks, evaluation.ranked)["mean_anr"]
+            for count, ranks in evaluation.by_proxies.items()
+        }
+        made.append(proxies_cdf(counted, anr[BASELINE]))
+    depth = DEPTH if evaluation.ranked > 2 * DEPTH else max(1, evaluation.ranked // 10)
+    compared = [BASELINE] if focus is None else [BASELINE, focus]
+    within = {name: evaluation.found_within(name, depth) for name in compared}
+    available = evaluation.available()
+    return [*made, match_probability(available, within, depth), matches_found(available, within, depth)]
+
+
+def _feature_figures(met: Met | None) -> list[Figure]:
+    if met is None or not len(met.training.x):
+        return []
+    x, y = met.training
+    share = far_from(x, np.concatenate([met.matches, met.others]))
+    return [training_features(x, y), retrieval_features(x, y, met.matches, met.others, share)]
+
+
+def _extrapolation(focus: str, met: Met) -> str:
+    """Why the regressor does what it does: whether it meets what it was trained on, and can still tell."""
+    far, apart = met.outside(), met.told_apart()
+    return (
+        f"Of a match and another set, the regressor of {focus} prefers the match in {apart['training']:.0%} "
+        f"of its training pairs and in {apart['retrieval']:.0%} of those met at retrieval, where the "
+        f"baseline prefers it in {apart['baseline']:.0%} (50 % is chance). {far['matches']:.0%} of the rows "
+        f"of matches and {far['others']:.0%} of the others met at retrieval lie further from its training "
+        f"examples than 99 % of these lie from their own mean: there it extrapolates."
+    )
+
+
+def _facts(kept: dict[str, Any]) -> list[tuple[str, str]]:
+    gallery = kept["gallery"]
+    facts = [
+        ("made by", kept["command"]),
+        ("created", kept["created"]),
+        (
+            "gallery",
+            f"{gallery['sets']} sets, {gallery['faces']} faces, {gallery['dimension']} numbers a face",
+        ),
+        ("descriptor", str(gallery["descriptor"])),
+        ("fingerprint of the gallery", gallery["fingerprint"]),
+        ("fingerprint of the labels", kept["labels"]),
+        ("set similarity", kept["similarity"]),
+        *((f"method {name}", spec) for name, spec in kept["methods"].items()),
+        ("protocol", kept["protocol"]),
+        ("seeds", ", ".join(map(str, kept["seeds"]))),
+        ("versions", ", ".join(f"{name} {value}" for name, value in kept["versions"].items())),
+    ]
+    return [(name, value) for name, value in facts if value]

@@ -1,0 +1,98 @@
+"""Lists: the nearest sets of each set as a query sees them, further down than its proxies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lookalike.progress import Track, silent
+from lookalike.transitivity.proxies import find_neighbours
+from lookalike.transitivity.tables import Lists, Row, Tables
+
+# One comparison of all pairs serves every second stage that looks no further than this.
+REACH = 128
+
+
+def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
+    """Return the nearest sets of each set; beyond those that the index keeps, all pairs are compared once.
+
+    Parameters
+    ----------
+    tables : Tables
+    count : int
+        How many, as far as there are so many other sets.
+    track : callable
+        Shows progress.
+    """
+    width = max(0, min(count, len(tables) - 1))
+    near: Lists | None = next((lists for lists in tables.longer if lists.sets.shape[1] >= width), None)
+    if tables.neighbours.sets.shape[1] >= width:
+        near = Lists(tables.neighbours.sets, tables.neighbours.scores)
+    if near is None:
+        found = find_neighbours(tables.similarity, tables.sets, max(count, REACH), track)
+        near = Lists(found.sets, found.scores)
+        tables.longer[:] = [near]
+    lists = Lists(near.sets[:, :width], near.scores[:, :width])
+    for array in lists:
+        array.setflags(write=False)  # shared by all second stages
+    return lists
+
+
+def without_query(lists: Lists, member: int | None, count: int) -> Lists:
+    """The gallery as if the query were not in it: passed over in every list, the next one takes its place.
+
+    Parameters
+    ----------
+    lists : Lists
+        With one column more than wanted.
+    member : int or None
+        The query's number if it is in the gallery. Its own list, which has no meaning here, stays as it is.
+    count : int
+        How many to return, as far as there are so many.
+    """
+    available = lists.sets.shape[1] - (member is not None)
+    width = max(0, min(count, available))
+    if member is None:
+        return Lists(lists.sets[:, :width], lists.scores[:, :width])
+    passed = lists.sets[:, : width + 1] == member
+    kept = np.argsort(passed, axis=1, kind="stable")[:, :width]
+    return Lists(np.take_along_axis(lists.sets, kept, axis=1), np.take_along_axis(lists.scores, kept, axis=1))
+
+
+def with_query(lists: Lists, row: Row, count: int) -> tuple[Lists, int]:
+    """The gallery and the query as one collection, in which the query is somebody's neighbour too.
+
+    A query from outside gets the number n and enters the lists of those to whom it is near enough; a member
+    is in them already. Either way the result is the same but for the number, so leaving a member out of the
+    gallery and asking for it from outside changes nothing.
+
+    Parameters
+    ----------
+    lists : Lists
+    row : Row
+        The query against all sets.
+    count : int
+        How many neighbours of each to return, as far as there are so many.
+
+    Returns
+    -------
+    lists : Lists
+        n rows for a member, n + 1 for a query from outside.
+    number : int
+        The row of the query.
+    """
+    if row.member is not None:
+        return Lists(lists.sets[:, :count], lists.scores[:, :count]), row.member
+    total = len(lists.sets)
+    width = min(count, total)
+    # The query comes last, so that a stable sort gives ties to the sets of the gallery.
+    sets = np.column_stack([lists.sets[:, :width], np.full(total, total)])
+    scores = np.column_stack([lists.scores[:, :width], row.scores])
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :width]
+    own = np.argsort(-row.scores, kind="stable")[:width]
+    return (
+        Lists(
+            np.vstack([np.take_along_axis(sets, order, axis=1), own]),
+            np.vstack([np.take_along_axis(scores, order, axis=1), row.scores[own]]),
+        ),
+        total,
+    )

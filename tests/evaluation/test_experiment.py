@@ -1,0 +1,189 @@
+"""Experiments: several methods and seeds, each protocol, and work that goes on where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lookalike import FaceSet, Gallery, index, parts, train
+from lookalike.collection.tables import TableStore
+from lookalike.errors import BadInput, NotFound
+from lookalike.evaluation import experiment as module
+from lookalike.evaluation.experiment import Experiment, check_experiment, with_baseline
+from lookalike.evaluation.protocol import leave_one_out, outside
+from lookalike.evaluation.results import Evaluation
+from tests.small_world import small_world
+
+METHODS = ["learnt:references=4,proxies=3", "csls:neighbours=2"]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[tuple[Gallery, dict[str, str], list[FaceSet]]]:
+    sets, labels = small_world(people=6, sets=3)
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        for one in sets:
+            gallery.add(one, "array:x")
+        yield gallery, labels, sets
+
+
+def same(first: Evaluation, second: Evaluation) -> None:
+    assert first.queries == second.queries
+    assert set(first.runs) == set(second.runs)
+    assert set(first.by_proxies) == set(second.by_proxies)
+    pairs = [(first.runs[name], second.runs[name]) for name in first.runs]
+    pairs += [([first.by_proxies[count]], [second.by_proxies[count]]) for count in first.by_proxies]
+    for ours, theirs in pairs:
+        assert len(ours) == len(theirs)
+        for run, other in zip(ours, theirs, strict=True):
+            assert [ranks.tolist() for ranks in run] == [ranks.tolist() for ranks in other]
+
+
+def test_seeds_are_for_what_learns_by_chance(made: tuple[Gallery, dict[str, str], list[FaceSet]]) -> None:
+    gallery, labels, _ = made
+    tables = index(gallery)
+    found = Experiment(gallery, tables, labels, METHODS, (0, 1, 2)).run()
+    assert list(found.runs) == ["baseline", *METHODS]
+    assert [len(runs) for runs in found.runs.values()] == [1, 3, 1]
+    fitted = {
+        "baseline": train(tables, "baseline"),
+        METHODS[0]: [train(tables, METHODS[0], seed) for seed in (0, 1, 2)],
+        METHODS[1]: train(tables, METHODS[1]),
+    }
+    same(found, leave_one_out(tables, fitted, labels))
+
+
+def test_the_sweep_is_what_fewer_proxies_say(made: tuple[Gallery, dict[str, str], list[FaceSet]]) -> None:
+    gallery, labels, _ = made
+    tables = index(gallery)
+    name = "arithmetic_mean:proxies=3"
+    found = Experiment(gallery, tables, labels, [name], (0,)).run(sweep=name)
+    assert list(found.by_proxies) == [1, 2, 3]
+    for count, ranks in found.by_proxies.items():
+        alone = leave_one_out(tables, {"m": train(tables, f"arithmetic_mean:proxies={count}")}, labels)
+        assert [one.tolist() for one in ranks] == [one.tolist() for one in alone.runs["m"][0]]
+
+
+def test_a_method_without_proxies_has_no_sweep(made: tuple[Gallery, dict[str, str], list[FaceSet]]) -> None:
+    gallery, labels, _ = made
+    assert Experiment(gallery, index(gallery), labels, METHODS, (0,)).run(sweep=METHODS[1]).by_proxies == {}
+
+
+class Stop:
+    """Shows nothing, and interrupts after so many queries."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.asked = 0
+
+    def __call__(self, items: Iterable[Any], text: str, total: int | None) -> Iterator[Any]:
+        for item in items:
+            if text.startswith(("asking", "going on")):
+                if self.asked == self.after:
+                    raise KeyboardInterrupt
+                self.asked += 1
+            yield item
+
+
+@pytest.mark.parametrize("protocol", ["leave-one-out", "split", "queries from outside"])
+def test_interrupted_work_goes_on_where_it_stopped(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]], protocol: str
+) -> None:
+    gallery, labels, sets = made
+    queries = sets[::3] if protocol == "queries from outside" else None
+    if queries:
+        gallery.remove([one.id for one in queries])
+    tables = index(gallery)
+    one = Experiment(gallery, tables, labels, METHODS, (0, 1), queries, protocol == "split")
+    assert one.protocol == protocol
+    expected = one.run(sweep=METHODS[0])
+    total = 12 if protocol == "split" else len(expected.queries)
+    for after in (4, 1):
+        with pytest.raises(KeyboardInterrupt):
+            one.run(METHODS[0], Stop(after))
+    last = Stop(10**9)
+    same(one.run(METHODS[0], last), expected)
+    assert last.asked == total - 5
+    kinds = [stored.manifest.kind for stored in TableStore.beside(gallery.path).stored()]
+    assert not [kind for kind in kinds if "evaluation" in kind]
+
+
+def test_another_experiment_does_not_take_up_the_work(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, _ = made
+    tables = index(gallery)
+    with pytest.raises(KeyboardInterrupt):
+        Experiment(gallery, tables, labels, METHODS, (0,)).run(track=Stop(5))
+    renamed = {id: person.replace("person", "somebody") for id, person in labels.items()}
+    for other in (
+        Experiment(gallery, tables, labels, METHODS[1:], (0,)),
+        Experiment(gallery, tables, labels, METHODS, (7,)),
+        Experiment(gallery, tables, renamed, METHODS, (0,)),
+    ):
+        counting = Stop(10**9)
+        other.run(track=counting)
+        assert counting.asked == 18
+
+
+def test_work_is_kept_now_and_then(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SECONDS_BETWEEN_KEEPING", 0.0)
+    gallery, labels, _ = made
+    tables = index(gallery)
+    one = Experiment(gallery, tables, labels, METHODS, (0,))
+    same(one.run(), leave_one_out(tables, {name: one.fitted(name) for name in one.methods}, labels))
+
+
+def test_outside_queries_are_those_of_the_protocol(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, sets = made
+    queries = sets[::4]
+    gallery.remove([one.id for one in queries])
+    tables = index(gallery)
+    found = Experiment(gallery, tables, labels, ["csls"], (0,), queries).run()
+    inside = {id: labels[id] for id in tables.ids}
+    people = [labels[one.id] for one in queries]
+    fitted = {name: train(tables, name) for name in ("baseline", "csls")}
+    same(found, outside(tables, fitted, queries, people, inside))
+
+
+def test_facts_name_everything_that_shapes_the_figures(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, _ = made
+    facts = Experiment(gallery, index(gallery), labels, ["csls"], (3,)).facts()
+    assert facts["methods"] == {"baseline": "baseline", "csls": parts.spec(parts.build("rerankers", "csls"))}
+    assert facts["seeds"] == [3]
+    assert facts["similarity"] == "max_max:samples=10,preimage=nearest,bandwidth=None"
+    assert facts["gallery"]["sets"] == 18
+    assert facts["gallery"]["faces"] == 72
+    assert facts["gallery"]["descriptor"] == "array:x"
+    assert facts["gallery"]["fingerprint"] == gallery.fingerprint()
+
+
+def test_what_cannot_be_measured_is_refused_first(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, sets = made
+    check_experiment(gallery, labels, METHODS, (0,))
+    with pytest.raises(NotFound, match="choose one of"):
+        check_experiment(gallery, labels, ["nope"], (0,))
+    with pytest.raises(BadInput, match="proxies must be"):
+        check_experiment(gallery, labels, ["learnt:proxies=99"], (0,))
+    with pytest.raises(BadInput, match="seed must be"):
+        check_experiment(gallery, labels, METHODS, (-1,))
+    with pytest.raises(BadInput, match="no seed"):
+        check_experiment(gallery, labels, METHODS, ())
+    stranger = FaceSet("stranger", np.random.default_rng(0).normal(size=(2, sets[0].dimension)))
+    with pytest.raises(BadInput, match="have no label"):
+        check_experiment(gallery, labels, METHODS, (0,), [stranger])
+
+
+def test_the_baseline_comes_first_and_nobody_twice() -> None:
+    assert with_baseline(["csls", "baseline", "csls"]) == ["baseline", "csls"]

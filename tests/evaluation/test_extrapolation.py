@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lookalike import index, train
+from lookalike.evaluation.extrapolation import Met, area_under_roc, far_from, features_met
+from lookalike.transitivity.examples import TrainingSet, draw_examples
+from tests.small_world import small_world
+
+
+def test_area_under_roc_by_hand() -> None:
+    # Pairs: 3 > 1, 3 > 2, 2 > 1, 2 = 2 (half): 3.5 of 4.
+    assert area_under_roc(np.array([3.0, 2.0]), np.array([1.0, 2.0])) == 3.5 / 4
+    assert area_under_roc(np.array([1.0]), np.array([5.0])) == 0.0
+
+
+def test_each_number_common_and_the_pair_never_seen() -> None:
+    rng = np.random.default_rng(0)
+    line = rng.normal(size=1000)
+    training = np.column_stack([line, line + 0.01 * rng.normal(size=1000)])
+    inside, across = np.array([[0.5, 0.5]]), np.array([[0.5, -0.5]])
+    assert far_from(training, inside) == 0.0
+    assert far_from(training, across) == 1.0
+    assert far_from(training, training) == pytest.approx(0.01, abs=0.001)
+
+
+def test_nothing_to_compare() -> None:
+    assert far_from(np.empty((0, 5)), np.ones((3, 5))) == 0.0
+    assert far_from(np.ones((9, 5)), np.empty((0, 5))) == 0.0
+
+
+def test_a_number_that_never_changes_in_training() -> None:
+    rng = np.random.default_rng(0)
+    training = np.column_stack([rng.normal(size=100), np.ones(100)])
+    assert far_from(training, np.array([[0.0, 1.0]])) == 0.0
+    assert far_from(training, np.array([[0.0, 0.9]])) == 1.0
+
+
+def test_training_rows_are_those_of_the_fit_and_rows_are_by_person() -> None:
+    sets, labels = small_world(people=6, sets=3)
+    tables = index(sets)
+    met = features_met(tables, train(tables, "learnt", seed=4), labels, seed=4)
+    assert met is not None
+    expected = draw_examples(tables, np.random.default_rng(4))
+    np.testing.assert_array_equal(met.training.x, expected.x)
+    # 18 queries with 2 matches and 15 others, 10 proxies each.
+    assert met.matches.shape == (18 * 2 * 10, 5)
+    assert met.others.shape == (18 * 15 * 10, 5)
+    # Sets of one person are more alike than others.
+    assert met.matches[:, 1].mean() > met.others[:, 1].mean() + 0.05
+    apart = met.told_apart()
+    assert apart["training"] > 0.9
+    assert apart["baseline"] == area_under_roc(met.matches[:, 1], met.others[:, 1]) > 0.6
+    assert set(met.outside()) == {"matches", "others"}
+
+
+def test_what_has_no_regressor_meets_nothing() -> None:
+    sets, labels = small_world(people=3)
+    tables = index(sets)
+    for name in ("baseline", "arithmetic_mean"):
+        assert features_met(tables, train(tables, name), labels, 0) is None
+
+
+def test_told_apart_asks_the_regressor() -> None:
+    training = TrainingSet(np.array([[1.0] * 5, [0.0] * 5]), np.array([1.0, 0.0]))
+    met = Met(training, np.zeros((2, 5)), np.ones((2, 5)), lambda rows: rows[:, 0])
+    assert met.told_apart() == {"training": 1.0, "retrieval": 0.0, "baseline": 0.0}

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import numpy as np
+
+from lookalike.evaluation.results import Evaluation, joined
+
+# Two queries of one person with one match and two matches among 4 ranked sets.
+#   method a: ranks 1 and (1, 2): perfect. method b, seed 0: 3 and (2, 4); seed 1: 1 and (1, 4).
+RUNS = {
+    "a": [[np.array([1]), np.array([1, 2])]],
+    "b": [[np.array([3]), np.array([2, 4])], [np.array([1]), np.array([1, 4])]],
+}
+
+
+def some(queries: tuple[str, str] = ("p", "q")) -> Evaluation:
+    return Evaluation(list(queries), ["x", "y"], 5, 2, 4, RUNS, {1: RUNS["a"][0]})
+
+
+def test_measures_are_averaged_over_the_seeds() -> None:
+    # ANR of rank 3 of 4: (3 - 1) / (4 - 1) = 2/3; of (2, 4): (6 - 3) / (7 - 3) = 3/4; of (1, 4): 1/2.
+    values = some().values("b")
+    np.testing.assert_allclose(values["mean_anr"], [(2 / 3 + 0) / 2, (3 / 4 + 1 / 2) / 2])
+    np.testing.assert_allclose(values["rank1"], [0.5, 0.5])
+    # AP of (2, 4): (1/2 + 2/4) / 2 = 1/2; of (1, 4): (1 + 2/4) / 2 = 3/4.
+    np.testing.assert_allclose(values["map"], [(1 / 3 + 1) / 2, (1 / 2 + 3 / 4) / 2])
+    assert some().summary("b")["map"] == values["map"].mean()
+    assert [one["rank1"] for one in some().summaries("b")] == [0.0, 1.0]
+    assert some().to_dict()["rerankers"]["a"]["mean_anr"] == 0.0  # type: ignore[index]
+
+
+def test_matches_available_and_found() -> None:
+    assert some().available().tolist() == [1, 2]
+    assert some().with_one_match() == (1, 1)
+    assert some().found_within("b", 2).tolist() == [0, 1]
+    assert some().found_within("b", 4).tolist() == [1, 2]
+
+
+def test_splits_are_joined() -> None:
+    both = joined([some(), some(("r", "s"))])
+    assert both.queries == ["p", "q", "r", "s"]
+    assert both.people == ["x", "y", "x", "y"]
+    assert [len(run) for run in both.runs["b"]] == [4]
+    assert len(both.by_proxies[1]) == 4
+    assert both.summary("a") == some().summary("a")
