@@ -46,6 +46,10 @@ class Counting(MaxMax):
         self.pairs += len(a) * len(b)
         return super().match_many(a, b)
 
+    def match_near(self, a, b, *wanted):  # type: ignore[no-untyped-def]
+        self.pairs += len(a) * len(b)
+        return super().match_near(a, b, *wanted)
+
 
 @pytest.mark.parametrize("name", SIMILARITIES)
 def test_stored_index_is_the_one_in_memory(tmp_path: Path, name: str) -> None:

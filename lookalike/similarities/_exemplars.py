@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, plain_unit_rows, unit_rows
-from lookalike.kernels.pairwise import best_pairs
+from lookalike.kernels.screening import Screen
 from lookalike.kernels.selection import PREIMAGES, select
 from lookalike.parameters import is_positive, is_whole
 from lookalike.similarities.contract import (
@@ -22,9 +22,11 @@ from lookalike.similarities.contract import (
     Match,
     Matches,
     Mode,
+    NearMatches,
     Prepared,
     PreparedSets,
     SetSimilarity,
+    wanted,
 )
 
 
@@ -74,10 +76,28 @@ class ExemplarSimilarity(SetSimilarity):
         return self.match_as_batch(a, b)
 
     def match_many(self, a: PreparedSets, b: PreparedSets) -> Matches:
-        """Best pair of faces for every pair of sets, by one multiplication."""
-        return Matches(
-            *best_pairs(a.arrays["faces"], a.starts["faces"], b.arrays["faces"], b.starts["faces"])
-        )
+        """Best pair of faces for every pair of sets: one multiplication, then one exact product each."""
+        shape = (len(a), len(b))
+        pairs = np.indices(shape).reshape(2, -1)
+        found = Screen(*self._faces(a), *self._faces(b)).finish(*pairs)
+        return Matches(*(array.reshape(shape) for array in found))
+
+    def match_near(
+        self,
+        a: PreparedSets,
+        b: PreparedSets,
+        floors_a: NDArray[np.float64],
+        floors_b: NDArray[np.float64],
+        count: int,
+        upper: bool = False,
+    ) -> NearMatches:
+        """One multiplication in single precision; only what may be near is finished exactly."""
+        screen = Screen(*self._faces(a), *self._faces(b))
+        chosen = wanted(screen.scores, floors_a, floors_b, count, upper, 2 * screen.error)
+        return NearMatches(*chosen, *screen.finish(*chosen))
+
+    def _faces(self, sets: PreparedSets) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        return sets.arrays["faces"], sets.starts["faces"]
 
     def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
         """Look the two faces up in the set's own table."""

@@ -18,9 +18,12 @@ from lookalike.similarities.contract import (
     Match,
     Matches,
     Mode,
+    NearMatches,
     Prepared,
     PreparedSets,
     SetSimilarity,
+    reaching,
+    wanted,
 )
 
 # Every pair of sets is decomposed at this size: beyond it, comparing would take for ever.
@@ -90,11 +93,40 @@ class SubspaceSimilarity(SetSimilarity):
 
     def match_many(self, a: PreparedSets, b: PreparedSets) -> Matches:
         """One multiplication of all directions, then one small decomposition for each pair of sets."""
+        products, ranks = self._products(a, b)
+        return self.from_singular(*symmetric_singular_pairs(products.swapaxes(1, 2)), ranks)
+
+    def match_near(
+        self,
+        a: PreparedSets,
+        b: PreparedSets,
+        floors_a: NDArray[np.float64],
+        floors_b: NDArray[np.float64],
+        count: int,
+        upper: bool = False,
+    ) -> NearMatches:
+        """One multiplication of all directions; only pairs whose bound is high enough are decomposed."""
+        products, ranks = self._products(a, b)
+        matrices, bounds = products.swapaxes(1, 2), self.at_most(products, ranks)
+
+        def scored(chosen: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Matches:
+            return self.from_singular(*symmetric_singular_pairs(matrices[chosen]), ranks[chosen])
+
+        # The best by their bounds come first: what they score, others must be able to reach.
+        first = wanted(bounds, floors_a, floors_b, count, upper)
+        known = np.full(bounds.shape, -np.inf)
+        known[first] = scored(first).scores
+        chosen = reaching(bounds, known, floors_a, floors_b, count, upper)
+        return NearMatches(*chosen, *scored(chosen))
+
+    @abstractmethod
+    def at_most(self, products: NDArray[np.float64], ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Upper bound of the score of each pair, from products (n_a, r, n_b, r) of their directions."""
+
+    def _products(self, a: PreparedSets, b: PreparedSets) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         products = cosines(a.arrays["directions"], b.arrays["directions"])
-        shape = (len(a), self.dimension, len(b), self.dimension)
-        left, values, right = symmetric_singular_pairs(products.reshape(shape).swapaxes(1, 2))
         ranks = np.minimum(a.arrays["rank"][:, None], b.arrays["rank"][None, :])
-        return self.from_singular(left, values, right, ranks)
+        return products.reshape(len(a), self.dimension, len(b), self.dimension), ranks
 
     @abstractmethod
     def agreements(self, modes: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:

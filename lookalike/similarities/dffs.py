@@ -24,6 +24,11 @@ class Dffs(SubspaceSimilarity):
         """Columns are canonical vectors in coordinates; unused ones are zero."""
         return (self.dimension, (self.dimension + 1) // 2)
 
+    def at_most(self, products: NDArray[np.float64], ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The Frobenius norm is the score itself, but for rounding."""
+        squares = np.einsum("ikjl,ikjl->ij", products, products)
+        return snapped(squares / ranks * (1.0 + 1e-12))
+
     def from_singular(
         self, left: NDArray[Any], values: NDArray[Any], right: NDArray[Any], ranks: NDArray[np.int64]
     ) -> Matches:

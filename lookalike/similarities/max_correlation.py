@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.exact import snapped
+from lookalike.kernels.jacobi import largest_at_most
 from lookalike.similarities._subspaces import SubspaceSimilarity
 from lookalike.similarities.contract import Matches
 
@@ -23,6 +24,12 @@ class MaxCorrelation(SubspaceSimilarity):
     def mode_shape(self) -> tuple[int, ...]:
         """A unit vector of coordinates."""
         return (self.dimension,)
+
+    def at_most(self, products: NDArray[np.float64], ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """A bound of the largest singular value that needs no decomposition."""
+        found = np.empty((products.shape[0], products.shape[2]))
+        largest_at_most(products, found)
+        return snapped(found)
 
     def from_singular(
         self, left: NDArray[Any], values: NDArray[Any], right: NDArray[Any], ranks: NDArray[np.int64]

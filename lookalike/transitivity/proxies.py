@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lookalike.kernels.threads import in_order
 from lookalike.progress import Track, silent
-from lookalike.similarities.contract import Matches, PreparedSets, SetSimilarity
+from lookalike.similarities.contract import Matches, NearMatches, PreparedSets, SetSimilarity
 from lookalike.transitivity.tables import Neighbours, compare, set_blocks
 
 # With this share of new sets, comparing all pairs in large blocks is quicker than set by set.
@@ -68,16 +68,22 @@ def grow_neighbours(
     runs = set_blocks(similarity, sets)
     work = [(i, j) for i in range(done, len(runs)) for j in range(i, len(runs))]
 
-    def part(pair: tuple[int, int]) -> tuple[slice, slice, Matches]:
+    def part(pair: tuple[int, int]) -> tuple[slice, slice, NearMatches]:
         upper, right = runs[pair[0]], runs[pair[1]]
-        return upper, right, similarity.match_many(sets[upper], sets[right])
+        # Floors only rise: one read while it is being raised lets too much through, never too little.
+        floors = state.floors()
+        near = similarity.match_near(
+            sets[upper], sets[right], floors[upper], floors[right], state.count, upper == right
+        )
+        return upper, right, near
 
-    for upper, right, matches in track(in_order(part, work), "comparing sets", len(work)):
-        if upper == right:
-            state.merge(_numbers(upper), _numbers(upper), _mirrored(matches))
-        else:
-            state.merge(_numbers(upper), _numbers(right), matches)
-            state.merge(_numbers(right), _numbers(upper), _swapped(matches))
+    for upper, right, near in track(in_order(part, work), "comparing sets", len(work)):
+        state.offer(
+            near.sets_a + upper.start, near.sets_b + right.start, near.scores, near.modes_a, near.modes_b
+        )
+        state.offer(
+            near.sets_b + right.start, near.sets_a + upper.start, near.scores, near.modes_b, near.modes_a
+        )
         if right == runs[-1]:
             done += 1
             yield done, state.neighbours()
@@ -118,17 +124,21 @@ def update_neighbours(
 
     todo = np.flatnonzero(made_again)
     for number in track(todo, "comparing new sets", len(todo)):
-        one, others = sets[number : number + 1], np.arange(len(sets))
-        before = _swapped(compare(similarity, sets[0:number], one)) if number else None
-        after = compare(similarity, one, sets[number + 1 :])
-        pieces = [after] if before is None else [before, after]
-        row = Matches(*(np.concatenate(parts, axis=1) for parts in zip(*pieces, strict=True)))
-        others = np.delete(others, number)
-        state.merge(np.array([number]), others, row)
-        if is_new[number]:
-            old_rows = ~made_again[others]
-            column = _swapped(Matches(*(array[:, old_rows] for array in row)))
-            state.merge(others[old_rows], np.array([number]), column)
+        one = sets[number : number + 1]
+        for where, first in ((slice(0, number), False), (slice(number + 1, len(sets)), True)):
+            others = sets[where]
+            pair = (one, others) if first else (others, one)
+            matches = compare(similarity, *pair)
+            scores, own, their = (
+                array.reshape(len(others), *array.shape[2:])
+                for array in (matches if first else _swapped(matches))
+            )
+            far = np.arange(where.start, where.stop)
+            state.offer(np.full(len(far), number), far, scores, own, their)
+            if is_new[number]:
+                old_rows = ~made_again[far]
+                mine = np.full(int(old_rows.sum()), number)
+                state.offer(far[old_rows], mine, scores[old_rows], their[old_rows], own[old_rows])
     return state.neighbours()
 
 
@@ -150,7 +160,8 @@ class _State:
     """Neighbour lists that grow by candidates."""
 
     def __init__(self, similarity: SetSimilarity, total: int, count: int) -> None:
-        shape = (total, max(0, min(count, total - 1)))
+        self.count = max(0, min(count, total - 1))
+        shape = (total, self.count)
         self.sets = np.full(shape, total, dtype=np.int64)
         self.scores = np.full(shape, -np.inf)
         self.own = np.zeros(shape + similarity.mode_shape, dtype=similarity.mode_type)
@@ -162,45 +173,50 @@ class _State:
         for target, known in zip((self.sets, self.scores, self.own, self.their), (sets, *rest), strict=True):
             target[rows, :width] = known[:, :width]
 
-    def merge(self, rows: NDArray[np.int64], columns: NDArray[np.int64], matches: Matches) -> None:
-        """Let the sets in columns be candidates for the lists of rows."""
-        count = self.sets.shape[1]
-        sets = np.concatenate([self.sets[rows], np.broadcast_to(columns, matches.scores.shape)], axis=1)
-        scores = np.concatenate([self.scores[rows], matches.scores], axis=1)
-        best = np.lexsort((sets, -scores), axis=1)[:, :count]
-        self.sets[rows] = np.take_along_axis(sets, best, axis=1)
-        self.scores[rows] = np.take_along_axis(scores, best, axis=1)
-        # Modes can be long: pick them without joining the arrays.
-        at = np.arange(len(rows))[:, None]
-        fresh, place = best >= count, np.maximum(best - count, 0)
-        known = np.minimum(best, max(count - 1, 0))
-        for mine, theirs in ((self.own, matches.modes_a), (self.their, matches.modes_b)):
-            choose = fresh.reshape(fresh.shape + (1,) * (theirs.ndim - 2))
-            mine[rows] = np.where(choose, theirs[at, place], mine[rows][at, known])
+    def floors(self) -> NDArray[np.float64]:
+        """What a candidate must reach to enter each list."""
+        return self.scores[:, -1].copy() if self.count else np.full(len(self.scores), np.inf)
+
+    def offer(
+        self,
+        rows: NDArray[np.int64],
+        candidates: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        own: NDArray[Any],
+        their: NDArray[Any],
+    ) -> None:
+        """Let sets be candidates for lists: candidate i for the list of row i, with its score and modes."""
+        good = scores >= self.scores[rows, -1] if self.count else np.zeros(len(rows), dtype=bool)
+        if not good.any():
+            return
+        rows, candidates, scores = rows[good], candidates[good], scores[good]
+        places = np.flatnonzero(good)
+        touched = np.unique(rows)
+        # The lists that change, and their candidates behind them, sorted by list, score and number.
+        owner = np.concatenate([np.repeat(touched, self.count), rows])
+        sets = np.concatenate([self.sets[touched].ravel(), candidates])
+        value = np.concatenate([self.scores[touched].ravel(), scores])
+        order = np.lexsort((sets, -value, owner))
+        first = np.searchsorted(owner[order], touched)
+        best = order[first[:, None] + np.arange(self.count)]  # (touched, count)
+        self.sets[touched] = sets[best]
+        self.scores[touched] = value[best]
+        known = len(touched) * self.count
+        fresh = best >= known
+        at = np.minimum(best, known - 1)
+        for mine, given in ((self.own, own), (self.their, their)):
+            old = mine[touched].reshape(known, *mine.shape[2:])
+            picked = old[at]
+            picked[fresh] = given[places[best[fresh] - known]]
+            mine[touched] = picked
 
     def neighbours(self) -> Neighbours:
         """The lists so far, as a copy: they may go on growing."""
         return Neighbours(self.sets.copy(), self.scores.copy(), self.own.copy(), self.their.copy())
 
 
-def _numbers(run: slice) -> NDArray[np.int64]:
-    return np.arange(run.start, run.stop)
-
-
 def _swapped(matches: Matches) -> Matches:
     """The same matches with a and b exchanged."""
     return Matches(
         *(np.swapaxes(array, 0, 1) for array in (matches.scores, matches.modes_b, matches.modes_a))
-    )
-
-
-def _mirrored(matches: Matches) -> Matches:
-    """A block on the diagonal, its lower half copied from the upper one; a set is no candidate for itself."""
-    upper = np.triu(np.ones(matches.scores.shape, dtype=bool), 1)
-    other = _swapped(matches)
-    scores = np.where(upper, matches.scores, other.scores)
-    np.fill_diagonal(scores, -np.inf)
-    wide = upper.reshape(upper.shape + (1,) * (matches.modes_a.ndim - 2))
-    return Matches(
-        scores, np.where(wide, matches.modes_a, other.modes_a), np.where(wide, matches.modes_b, other.modes_b)
     )

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lookalike.errors import BadInput
 from lookalike.kernels.epsilon_svr import solve
-from lookalike.kernels.rbf import expansion, feature_map, features, landmarks
+from lookalike.kernels.expansion import expansion
+from lookalike.kernels.rbf import feature_map, features, landmarks
 from lookalike.kernels.threads import one_blas_thread
 from lookalike.parameters import EPSILON, GAMMA, PENALTY, is_positive, is_whole
 
