@@ -15,7 +15,7 @@ from lookalike.rerankers.contract import Beliefs, Reranker, check_proxies
 from lookalike.transitivity.examples import draw_examples
 from lookalike.transitivity.metafeatures import metafeatures
 from lookalike.transitivity.proxies import proxy_slots
-from lookalike.transitivity.regressor import QuasiTransitiveRegressor
+from lookalike.transitivity.regression import Regression, Settings, fit_regression
 from lookalike.transitivity.tables import Row, Tables
 
 
@@ -63,7 +63,7 @@ class Learnt(Reranker):
         self.regressor_ = None
         # Sets of one face have no pairs of faces to learn from; one kind of example alone teaches nothing.
         if len(np.unique(y)) == 2:
-            self.regressor_ = QuasiTransitiveRegressor(self.epsilon, self.penalty, self.gamma).fit(x, y)
+            self.regressor_ = fit_regression(x, y, self._settings())
         return self
 
     def check(self) -> None:
@@ -72,7 +72,7 @@ class Learnt(Reranker):
         if not is_whole(self.references, 1):
             raise BadInput(f"references must be a whole number of at least 1, got {self.references!r}")
         try:
-            QuasiTransitiveRegressor(self.epsilon, self.penalty, self.gamma).check()
+            self._settings().check()
         except ValueError as reason:
             raise BadInput(f"the regressor refuses its parameters: {reason}") from reason
 
@@ -94,7 +94,10 @@ class Learnt(Reranker):
 
     def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Take over a stored regressor."""
-        self.regressor_ = QuasiTransitiveRegressor.from_arrays(arrays) if arrays else None
+        self.regressor_ = Regression.from_arrays(arrays) if arrays else None
         if self.regressor_ is not None and self.regressor_.landmarks_.shape[1] != 5:
             raise BadInput("the stored regressor does not take five numbers: train again")
         return self
+
+    def _settings(self) -> Settings:
+        return Settings(self.epsilon, self.penalty, self.gamma)

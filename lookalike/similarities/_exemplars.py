@@ -79,8 +79,8 @@ class ExemplarSimilarity(SetSimilarity):
         """Best pair of faces for every pair of sets: one multiplication, then one exact product each."""
         shape = (len(a), len(b))
         pairs = np.indices(shape).reshape(2, -1)
-        found = Screen(*self._faces(a), *self._faces(b)).finish(*pairs)
-        return Matches(*(array.reshape(shape) for array in found))
+        scores, modes_a, modes_b = Screen(*self._faces(a), *self._faces(b)).finish(*pairs)
+        return Matches(scores.reshape(shape), modes_a.reshape(shape), modes_b.reshape(shape))
 
     def match_near(
         self,
@@ -93,8 +93,9 @@ class ExemplarSimilarity(SetSimilarity):
     ) -> NearMatches:
         """One multiplication in single precision; only what may be near is finished exactly."""
         screen = Screen(*self._faces(a), *self._faces(b))
-        chosen = wanted(screen.scores, floors_a, floors_b, count, upper, 2 * screen.error)
-        return NearMatches(*chosen, *screen.finish(*chosen))
+        sets_a, sets_b = wanted(screen.scores, floors_a, floors_b, count, upper, 2 * screen.error)
+        scores, modes_a, modes_b = screen.finish(sets_a, sets_b)
+        return NearMatches(sets_a, sets_b, scores, modes_a, modes_b)
 
     def _faces(self, sets: PreparedSets) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         return sets.arrays["faces"], sets.starts["faces"]

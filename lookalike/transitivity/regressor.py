@@ -1,4 +1,4 @@
-"""Epsilon-SVR with the paper's values: fit, predict, to and from named arrays."""
+"""Epsilon-SVR with the paper's values, as an estimator of scikit-learn."""
 
 from __future__ import annotations
 
@@ -10,15 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lookalike.errors import BadInput
-from lookalike.kernels.epsilon_svr import solve
-from lookalike.kernels.expansion import expansion
-from lookalike.kernels.rbf import feature_map, features, landmarks
-from lookalike.kernels.threads import one_blas_thread
-from lookalike.parameters import EPSILON, GAMMA, PENALTY, is_positive, is_whole
-
-# Landmarks are sought among this many rows, evenly taken; all rows are then checked against them.
-SEARCHED = 8192
+from lookalike.parameters import EPSILON, GAMMA, PENALTY
+from lookalike.transitivity.regression import Regression, Settings, fit_regression
 
 
 class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,6 +38,8 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
 
     Attributes
     ----------
+    regression_ : Regression
+        The trained function; what follows is taken from it.
     landmarks_ : array (r, d)
     weights_ : array (r,)
     intercept_ : float
@@ -69,49 +64,22 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
         self.most_landmarks = most_landmarks
         self.tolerance = tolerance
 
-    @one_blas_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on rows of features and their targets (1 same person, 0 not)."""
-        self.check()
+        settings = Settings(**self.get_params())
+        settings.check()
         x, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        centres = self._landmarks(x)
-        transform = feature_map(centres, self.gamma)
-        solution = solve(
-            features(x, centres, self.gamma, transform), y, self.epsilon, self.penalty, self.tolerance, 200
-        )
-        self.landmarks_ = centres
-        self.weights_ = transform @ solution.weights
-        self.intercept_ = solution.intercept
-        self.objective_, self.gap_, self.n_iter_ = solution.objective, solution.gap, max(solution.steps, 1)
-        return self
-
-    def check(self) -> None:
-        """Raise ValueError if a parameter is out of range."""
-        for name in ("penalty", "gamma", "rank_tolerance", "tolerance", "most_landmarks", "epsilon"):
-            value = getattr(self, name)
-            if not is_positive(value) and not (name == "epsilon" and value == 0):
-                bound = "at least" if name == "epsilon" else "greater than"
-                raise ValueError(f"{name} must be {bound} 0, got {value!r}: give a usable number")
-        if not is_whole(self.most_landmarks, 1):
-            raise ValueError(f"most_landmarks must be a whole number, got {self.most_landmarks!r}")
+        return self._take(fit_regression(x, np.asarray(y, dtype=np.float64), settings))
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Regression for each row, not clipped."""
         check_is_fitted(self)
-        x = validate_data(self, X, dtype=np.float64, reset=False)
-        return expansion(x, self.landmarks_, self.weights_, self.gamma) + self.intercept_
+        return self.regression_.predict(validate_data(self, X, dtype=np.float64, reset=False))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Everything needed to predict, as plain arrays."""
         check_is_fitted(self)
-        return {
-            "landmarks": self.landmarks_,
-            "weights": self.weights_,
-            "intercept": np.array([self.intercept_]),
-            "gamma": np.array([self.gamma]),
-            "training": np.array([self.objective_, self.gap_, self.n_iter_], dtype=np.float64),
-        }
+        return self.regression_.to_arrays()
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -122,36 +90,13 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
         BadInput
             If the arrays are not those of a regressor.
         """
-        try:
-            regressor = cls(gamma=float(arrays["gamma"][0]))
-            regressor.landmarks_ = np.asarray(arrays["landmarks"], dtype=np.float64)
-            regressor.weights_ = np.asarray(arrays["weights"], dtype=np.float64)
-            regressor.intercept_ = float(arrays["intercept"][0])
-            regressor.objective_, regressor.gap_, steps = (float(v) for v in arrays["training"])
-            regressor.n_iter_ = int(steps)
-            regressor.n_features_in_ = int(regressor.landmarks_.shape[1])
-            fits = regressor.weights_.shape == (len(regressor.landmarks_),)
-            fits &= regressor.landmarks_.ndim == 2 and regressor.gamma > 0
-        except (KeyError, IndexError, ValueError, OverflowError, TypeError) as reason:
-            raise BadInput(f"these arrays are not a stored regressor: {reason!r}") from reason
-        if not fits or not all(np.isfinite(array).all() for array in regressor.to_arrays().values()):
-            raise BadInput("these arrays are not a stored regressor: train again")
+        found = Regression.from_arrays(arrays)
+        regressor = cls(gamma=found.gamma)._take(found)
+        regressor.n_features_in_ = int(found.landmarks_.shape[1])
         return regressor
 
-    def _landmarks(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows that span the kernel of all rows; those the first choice left out are added until all fit."""
-        some = x[np.unique(np.linspace(0, len(x) - 1, SEARCHED).astype(int))]
-        centres = some[landmarks(some, self.gamma, self.rank_tolerance, self.most_landmarks)]
-        while len(centres) < min(self.most_landmarks, len(x)):
-            transform = feature_map(centres, self.gamma)
-            left = 1.0 - np.square(features(x, centres, self.gamma, transform)).sum(axis=1)
-            # Ten times the tolerance: the residual itself is only known to within rounding here.
-            outside = x[left > max(10 * self.rank_tolerance, 1e-9)]
-            if not len(outside):
-                break
-            joined = np.concatenate([centres, outside[: SEARCHED - len(centres)]])
-            chosen = landmarks(joined, self.gamma, self.rank_tolerance, self.most_landmarks)
-            if len(chosen) <= len(centres):
-                break
-            centres = joined[chosen]
-        return centres
+    def _take(self, found: Regression) -> Self:
+        self.regression_ = found
+        self.landmarks_, self.weights_, self.intercept_ = found.landmarks_, found.weights_, found.intercept_
+        self.objective_, self.gap_, self.n_iter_ = found.objective_, found.gap_, found.steps_
+        return self

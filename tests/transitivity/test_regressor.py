@@ -105,7 +105,7 @@ def test_few_landmarks_are_enough_for_some_answer(rows: tuple[np.ndarray, np.nda
 
 
 def test_rows_the_search_left_out_are_explained_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lookalike.transitivity import regressor as module
+    from lookalike.transitivity import regression as module
 
     monkeypatch.setattr(module, "SEARCHED", 64)
     rng = np.random.default_rng(0)
