@@ -26,7 +26,7 @@ results: .venv/developed
 	$(BIN)/python -m benchmarks.real_faces $(if $(DATA),--data '$(DATA)') $(if $(YTF),--youtube-faces '$(YTF)')
 
 clean:
-	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo bench-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -10,8 +10,8 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("index", "train", "query", "scale", "evaluate")
-RESULTS = Path(__file__).parent / "results"
+NAMES = ("index", "query", "train", "rerank", "growth", "memory", "startup", "evaluate")
+RESULTS = Path("bench-results")
 
 
 def main() -> None:
@@ -24,16 +24,19 @@ def main() -> None:
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}")
     options.out.mkdir(parents=True, exist_ok=True)
     for name in options.names or NAMES:
-        found = import_module(f"benchmarks.bench_{name}").run(options.toy)
+        entries = import_module(f"benchmarks.bench_{name}").run(options.toy)
         record = {
             "benchmark": name,
             "date": time.strftime("%Y-%m-%d"),
             "machine": f"{os.cpu_count()} cores, {platform.machine()}",
             "toy": options.toy,
-            **found,
+            "entries": entries,
         }
         (options.out / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
-        print(json.dumps(record))
+        for one in entries:
+            met = "met" if one["ratio"] <= one["target"] else "not met"
+            met = "a toy says nothing" if options.toy else met
+            print(f"{name}: {one['name']}: {one['ratio']} (at most {one['target']}: {met})", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ import tempfile
 import time
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from benchmarks.entries import entry
 from benchmarks.worlds import seconds
 from lookalike import Gallery, Search, index, train
 from lookalike.worlds.vectors import vector_world
@@ -19,7 +21,7 @@ from lookalike.worlds.vectors import vector_world
 COMMAND = [sys.executable, "-c", "from lookalike.cli import main; main()"]
 
 
-def run(toy: bool) -> dict[str, float | str]:
+def run(toy: bool) -> list[dict[str, Any]]:
     count = 60 if toy else 3425
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -34,15 +36,20 @@ def run(toy: bool) -> dict[str, float | str]:
     taken_up = re.search(r"going on after (\d+) queries", done.stderr)
     kept = int(taken_up[1]) if taken_up else 0
     left = found["queries"] - kept
-    return {
-        "sets": count,
-        "queries": found["queries"],
-        "killed_after_seconds": round(killed_after, 1),
-        "queries_not_asked_again": kept,
-        "seconds_for_the_rest": round(going_on, 1),
-        "ratio_of_a_query_to_find": round(going_on / max(left, 1) / finding, 3),
-        "peak_gigabytes": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6, 2),
-    }
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    return [
+        entry(
+            "a query of an evaluation to find",
+            going_on / max(left, 1) / finding,
+            1.0,
+            sets=count,
+            queries=found["queries"],
+            killed_after_seconds=killed_after,
+            queries_not_asked_again=kept,
+            seconds_for_the_rest=going_on,
+        ),
+        entry("peak to four gigabytes", peak / 4e9, 1.0, gigabytes=peak / 1e9),
+    ]
 
 
 def _fill(folder: Path, count: int) -> float:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.svm import SVR
 
+from benchmarks.entries import entry
 from benchmarks.worlds import seconds, vector_sets
 from lookalike import index
 from lookalike.parameters import EPSILON, GAMMA, PENALTY
@@ -12,23 +15,21 @@ from lookalike.transitivity.examples import draw_examples
 from lookalike.transitivity.regressor import QuasiTransitiveRegressor
 
 
-def run(toy: bool) -> dict[str, float]:
+def run(toy: bool) -> list[dict[str, Any]]:
     tables = index(vector_sets(30 if toy else 400))
     x, y = draw_examples(tables, np.random.default_rng(0))
-    some = np.random.default_rng(1).choice(len(x), 300 if toy else 4000, replace=False)
+    # libsvm takes minutes on 20,000 rows; being quicker than it is on a quarter of them is the harder test.
+    some = np.random.default_rng(1).choice(len(x), 300 if toy else 5000, replace=False)
     rival = SVR(kernel="rbf", epsilon=EPSILON, C=PENALTY, gamma=GAMMA)
     libsvm = seconds(lambda: rival.fit(x[some], y[some]))
     same_rows = QuasiTransitiveRegressor()
-    ours_on_some = seconds(lambda: same_rows.fit(x[some], y[some]))
+    on_some = seconds(lambda: same_rows.fit(x[some], y[some]))
     ours = seconds(lambda: QuasiTransitiveRegressor().fit(x, y))
-    return {
-        "rows": len(x),
-        "seconds": round(ours, 3),
-        "libsvm_rows": len(some),
-        "libsvm_seconds": round(libsvm, 3),
-        "ratio_to_libsvm_on_its_rows": round(ours_on_some / libsvm, 4),
-        "ratio_on_all_rows_to_libsvm_on_few": round(ours / libsvm, 3),
-        "largest_difference_in_prediction": float(
-            np.abs(rival.predict(x[some]) - same_rows.predict(x[some])).max().round(5)
+    difference = np.abs(rival.predict(x[some]) - same_rows.predict(x[some])).max()
+    return [
+        entry(
+            "all rows to libsvm on few", ours / libsvm, 1.0, rows=len(x), seconds=ours, libsvm_seconds=libsvm
         ),
-    }
+        entry("same rows to libsvm", on_some / libsvm, 1.0, rows=len(some), seconds=on_some),
+        entry("largest difference in prediction to what is allowed", float(difference) / 0.02, 1.0),
+    ]

@@ -1,4 +1,4 @@
-"""Worlds of a chosen size for the benchmarks."""
+"""Worlds of a chosen size for the benchmarks, and a stopwatch."""
 
 from __future__ import annotations
 
@@ -6,13 +6,38 @@ import time
 from collections.abc import Callable
 from itertools import islice
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lookalike import FaceSet
+from lookalike.kernels.threads import blocks, in_order
+from lookalike.similarities.contract import PreparedSets, SetSimilarity
 from lookalike.worlds.vectors import vector_world
+
+# Sets of the YouTube Faces Database: 10 faces of 1,770 numbers each stand for a video.
+YOUTUBE_FACES = 3425
 
 
 def vector_sets(count: int) -> list[FaceSet]:
-    """The first sets of a world of YouTube Faces shape: 10 faces of 1,770 numbers each."""
-    return [faceset for faceset, _ in islice(vector_world(), count)]
+    """The first sets of a world of YouTube Faces shape; larger counts go on with further people."""
+    found: list[FaceSet] = []
+    for world in range(1 + count // YOUTUBE_FACES):
+        for faceset, _ in islice(vector_world(seed=world), count - len(found)):
+            found.append(FaceSet(f"{world}-{faceset.id}", faceset.faces))
+    return found
+
+
+def prepared(similarity: SetSimilarity, count: int) -> PreparedSets:
+    """Sets of that world, prepared for a similarity."""
+    return PreparedSets.join([similarity.prepare(one.faces) for one in vector_sets(count)])
+
+
+def multiply_upper_half(rows: NDArray[np.floating]) -> None:  # type: ignore[type-arg]
+    """The bare multiplications of an index: every block of rows with itself and all later ones."""
+    runs = blocks(len(rows), 2048)
+    work = [(a, b) for i, a in enumerate(runs) for b in runs[i:]]
+    for _ in in_order(lambda pair: rows[pair[0]] @ rows[pair[1]].T, work):
+        pass
 
 
 def seconds(work: Callable[[], object], repeats: int = 1) -> float:

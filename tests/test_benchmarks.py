@@ -27,4 +27,8 @@ def test_every_benchmark_runs_and_writes_its_figures(tmp_path: Path) -> None:
     for name in NAMES:
         record = json.loads((tmp_path / f"{name}.json").read_text())
         assert record["benchmark"] == name
-        assert [key for key in record if key.startswith("ratio")]
+        assert record["entries"]
+        for entry in record["entries"]:
+            assert entry["name"]
+            assert isinstance(entry["ratio"], float)
+            assert entry["target"] > 0

@@ -1,0 +1,61 @@
+"""Memory: the peak of an index, and of taking in a collection of full size, each in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.entries import entry
+from benchmarks.worlds import YOUTUBE_FACES
+
+INDEX = """
+import resource
+from benchmarks.worlds import prepared
+from lookalike.indexing import COUNT
+from lookalike.similarities.max_max import MaxMax
+from lookalike.transitivity.proxies import find_neighbours
+similarity = MaxMax()
+sets = prepared(similarity, {count})
+find_neighbours(similarity, sets, COUNT)
+print(sum(array.nbytes for array in sets.arrays.values()))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+# As many faces as the database has on average, streamed set by set.
+INTAKE = """
+import resource
+from itertools import islice
+import numpy as np
+from lookalike import FaceSet, Gallery, index
+rng = np.random.default_rng(0)
+with Gallery({path!r}, create=True) as gallery:
+    for number in range({count}):
+        gallery.add(FaceSet(str(number), rng.random((181, 1770), dtype=np.float32)))
+    index(gallery)
+print(0)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def run(toy: bool) -> list[dict[str, Any]]:
+    count = 30 if toy else YOUTUBE_FACES
+    prepared, peak = _peak(INDEX.format(count=count))
+    allowed = 3 * prepared + 500e6
+    found = [
+        entry("peak of an index to what is allowed", peak / allowed, 1.0, sets=count, gigabytes=peak / 1e9)
+    ]
+    # A tenth of the sets with all of their faces: memory must not grow with their number.
+    some = 10 if toy else 340
+    with tempfile.TemporaryDirectory() as folder:
+        _, peak = _peak(INTAKE.format(path=str(Path(folder) / "g"), count=some))
+    found.append(entry("peak of intake to two gigabytes", peak / 2e9, 1.0, sets=some, gigabytes=peak / 1e9))
+    return found
+
+
+def _peak(program: str) -> tuple[int, int]:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    first, second = done.stdout.split()
+    return int(first), int(second)
