@@ -21,9 +21,11 @@ check: lint test
 bench: .venv/developed
 	$(BIN)/python -m benchmarks
 
-# DATA: folder of the .npz files of real faces. YTF: folder of the YouTube Faces Database.
+# DATA: folder of the .npz files of real faces. YTF: folder of the YouTube Faces Database. WORK: where its
+# galleries are kept, so that an interrupted run goes on.
 results: .venv/developed
-	$(BIN)/python -m benchmarks.real_faces $(if $(DATA),--data '$(DATA)') $(if $(YTF),--youtube-faces '$(YTF)')
+	$(BIN)/python -m benchmarks.real_faces $(if $(DATA),--data '$(DATA)') $(if $(YTF),--youtube-faces '$(YTF)') \
+	  $(if $(WORK),--work '$(WORK)')
 
 clean:
 	rm -rf .venv demo bench-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -109,6 +109,7 @@ def run(folder: Path, seed: int, track: Track) -> None:
         draw_ranking(gallery, search, query, folder / "ranking.png", 8, matches)
         print(f"\nThe same as a picture: {folder / 'ranking.png'}")
         _report(folder, experiment, result, track)
+        experiment.finish()
     print(f"Now try: {sys.argv[0]} find {path} {ranking[0].id}")
 
 

@@ -11,12 +11,14 @@ import typer
 
 from lookalike.cli.opening import open_tables, train_method
 from lookalike.cli.options import GalleryPath, Json, Quiet, Seed, Similarity
-from lookalike.cli.terminal import Progresses, print_json, print_table, say
+from lookalike.cli.terminal import Progresses, plain, print_json, print_table, say
 
 # What is measured unless something is asked for: the paper's method; in a report, all of the paper's.
 PLAIN = "learnt"
 REPORTED = "learnt,arithmetic_mean,geometric_mean,quadratic_mean"
 EVERYTHING = "all"
+# More seeds than these tell nothing new, and each of them is trained.
+MOST_SEEDS = 1000
 
 
 def evaluate(
@@ -59,8 +61,8 @@ def evaluate(
         raise typer.BadParameter("--split and --queries are two different protocols: give one of them")
     if faces and report is None:
         raise typer.BadParameter("--faces is about a report: give --report DIR too")
-    if seeds is not None and seeds < 1:
-        raise typer.BadParameter(f"--seeds must be at least 1, got {seeds}")
+    if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+        raise typer.BadParameter(f"--seeds must be from 1 to {MOST_SEEDS}, got {seeds}")
     if report is not None:
         _check_report(report)
     names = _names((PLAIN if report is None else REPORTED) if rerankers is None else rerankers)
@@ -68,18 +70,23 @@ def evaluate(
     known = join_labels(read_labels(path) for path in labels)
     with Gallery(gallery) as opened:
         asked = [query for path in queries for query in read_queries(opened, path)] if queries else None
-        check_experiment(opened, known, names, chosen, asked or ())
+        check_experiment(opened, known, names, chosen, asked)
         tables = open_tables(opened, similarity, quiet)
         experiment = Experiment(opened, tables, known, names, chosen, asked, split)
         if not split:
             for name in experiment.methods:
                 train_method(opened, tables, name, chosen, quiet)
         track = Progresses(quiet)
-        result = experiment.run(names[0] if report is not None and names else None, track)
+        sweep = experiment.focus if report is not None else None
+        done = experiment.already_asked(sweep)
+        if done:
+            say(f"going on after {done} queries of an interrupted run", quiet)
+        result = experiment.run(sweep, track)
         if report is not None:
             from lookalike.reporting.report import report as write
 
             write(report, experiment, result, faces, _command(), track)
+        experiment.finish()
     if json:
         print_json(result.to_dict())
     else:
@@ -104,7 +111,7 @@ def compare(
         return
     for what, names in ((f"only in {first}", found.only_first), (f"only in {second}", found.only_second)):
         if names:
-            print(f"{what}: {', '.join(names)}")
+            print(plain(f"{what}: {', '.join(names)}"))
     if found.differences:
         print(f"made otherwise: {', '.join(found.differences)}")
     columns = [("method", "left"), ("measure", "left"), ("first", "right"), ("second", "right")]
@@ -116,16 +123,16 @@ def compare(
                 MEASURES[line.measure][0],
                 f"{line.first:.4f}",
                 f"{line.second:.4f}",
-                f"{line.second - line.first:+.4f}",
+                f"{line.change.difference.mean if line.change else line.second - line.first:+.4f}",
                 f"{line.change.difference.low:+.4f} to {line.change.difference.high:+.4f}"
                 if line.change
                 else "-",
-                f"{line.change.p:.4f}" if line.change else "-",
+                f"{line.p_corrected:.4f}" if line.change else "-",
             )
             for line in found.lines
         ),
     )
-    print(words(found))
+    print(plain(words(found)))
 
 
 def _check_report(folder: Path) -> None:
@@ -144,14 +151,17 @@ def _command() -> str:
 
 def _names(text: str) -> list[str]:
     """Split a list of parts at its commas, but not at those between the options of a part."""
-    if text.strip() == EVERYTHING:
-        from lookalike import parts
-
-        return sorted(parts.names("rerankers"), key=lambda name: name != PLAIN)
     names: list[str] = []
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
         if names and "=" in piece and ":" not in piece:
             names[-1] += f",{piece}"
         else:
             names.append(piece)
+    if EVERYTHING in names:
+        from lookalike import parts
+
+        # What is named comes first, in its order; then everybody else.
+        named = [name for name in names if name != EVERYTHING]
+        others = sorted(parts.names("rerankers"), key=lambda name: name != PLAIN)
+        return [*named, *(name for name in others if name not in named)]
     return names

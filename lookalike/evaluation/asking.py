@@ -80,8 +80,7 @@ class Asking:
         done = self._take_up(work, people, own)
         if done == len(people):
             return
-        text = f"going on after {done} queries" if done else "asking for every set"
-        watched = track(rows_from(done), text, len(people) - done)
+        watched = track(rows_from(done), "asking for every set", len(people) - done)
         with work.kept_at_the_end(self._done, self._state) if work else nullcontext():
             for row, person in zip(watched, people[done:], strict=True):
                 orders = [run.search.order(row, scores) for run in self.asked for scores in run.scores(row)]

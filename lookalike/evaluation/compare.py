@@ -11,7 +11,7 @@ import numpy as np
 from lookalike.errors import BadInput, NotFound
 from lookalike.evaluation.contrasts import ALPHA
 from lookalike.evaluation.measures import MEASURES
-from lookalike.evaluation.statistics import Contrast, contrast
+from lookalike.evaluation.statistics import Contrast, contrasts, holm
 
 # A report of 100,000 queries by a dozen methods is smaller than this.
 MOST_BYTES = 512 * 2**20
@@ -25,6 +25,7 @@ class Line(NamedTuple):
     first: float
     second: float
     change: Contrast | None  # paired over the queries both runs asked; None if there are none
+    p_corrected: float = 1.0  # by Holm, over the methods both runs measured
 
 
 class Comparison(NamedTuple):
@@ -35,6 +36,7 @@ class Comparison(NamedTuple):
     only_second: list[str]
     shared_queries: int
     lines: list[Line]
+    reason: str = ""  # why no test could be made
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``compare --json`` prints them."""
@@ -43,21 +45,16 @@ class Comparison(NamedTuple):
             "only_first": self.only_first,
             "only_second": self.only_second,
             "shared_queries": self.shared_queries,
-            "methods": [
-                {
-                    "method": line.method,
-                    "measure": line.measure,
-                    "first": line.first,
-                    "second": line.second,
-                    **(
-                        {**line.change.difference._asdict(), "p": line.change.p}
-                        if line.change is not None
-                        else {}
-                    ),
-                }
-                for line in self.lines
-            ],
+            "methods": [_plain(line) for line in self.lines],
         }
+
+
+def _plain(line: Line) -> dict[str, Any]:
+    figures = {"method": line.method, "measure": line.measure, "first": line.first, "second": line.second}
+    if line.change is None:
+        return figures
+    chance = {"p": line.change.p, "p_corrected": line.p_corrected}
+    return figures | line.change.difference._asdict() | chance
 
 
 def read_record(path: Path) -> dict[str, Any]:
@@ -84,7 +81,7 @@ def read_record(path: Path) -> dict[str, Any]:
         _check(given)
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise BadInput(
-            f"{path} is not the record of an evaluation ({reason!r} is wrong or missing): give the "
+            f"{path} is not the record of an evaluation ({reason} is wrong or missing): give the "
             f"report.json of a report, or what `evaluate --json` printed"
         ) from None
     found: dict[str, Any] = given
@@ -106,24 +103,22 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> Comparison:
             f"the two runs have no method in common ({', '.join(mine)} and {', '.join(theirs)}): "
             f"evaluate at least one in both"
         )
-    pairs = _pairs(first, second)
-    lines = [
-        Line(
-            name,
-            measure,
-            mine[name][measure],
-            theirs[name][measure],
-            _change(first, second, pairs, name, measure),
-        )
-        for name in common
-        for measure in MEASURES
-    ]
+    pairs, reason = _pairs(first, second)
+    lines: list[Line] = []
+    for measure in MEASURES:
+        tested = [name for name in common if pairs and _both_have(first, second, name, measure)]
+        changes = dict(zip(tested, _changes(first, second, pairs, tested, measure), strict=True))
+        corrected = dict(zip(tested, holm([change.p for change in changes.values()]), strict=True))
+        for name in common:
+            figures = mine[name][measure], theirs[name][measure]
+            lines.append(Line(name, measure, *figures, changes.get(name), corrected.get(name, 1.0)))
     return Comparison(
         _differences(first, second),
         [name for name in mine if name not in theirs],
         [name for name in theirs if name not in mine],
         len(pairs),
-        lines,
+        sorted(lines, key=lambda line: common.index(line.method)),
+        reason,
     )
 
 
@@ -131,35 +126,51 @@ def words(found: Comparison) -> str:
     """Say in a sentence what changed beyond chance."""
     tested = [line for line in found.lines if line.change is not None]
     if not tested:
-        return "The runs share no queries that could be paired, so no test was made."
-    changed = [line for line in tested if line.change is not None and line.change.p < ALPHA]
+        return f"No test was made: {found.reason}."
+    changed = [line for line in tested if line.p_corrected < ALPHA]
     if not changed:
         return f"On {found.shared_queries} shared queries, no measure changed beyond chance."
     named = ", ".join(f"{line.method} {MEASURES[line.measure][0]}" for line in changed)
-    return f"On {found.shared_queries} shared queries, these changed beyond chance (p < {ALPHA}): {named}."
+    return (
+        f"On {found.shared_queries} shared queries, these changed beyond chance (p < {ALPHA}, corrected for "
+        f"the number of methods): {named}."
+    )
 
 
-def _pairs(first: dict[str, Any], second: dict[str, Any]) -> list[tuple[int, int]]:
-    """Places of the queries that both runs asked; none if one has no record of its queries."""
+def _pairs(first: dict[str, Any], second: dict[str, Any]) -> tuple[list[tuple[int, int]], str]:
+    """Places of the queries that both runs asked; none, and why, if they cannot be paired."""
     if "per_query" not in first or "per_query" not in second:
-        return []
+        return [], "one of the files has no figures of single queries, only a report.json has them"
     ours, other = first["per_query"]["id"], second["per_query"]["id"]
     # Random splits may ask for a set twice, each time in another gallery: such queries have no pair.
     if len(set(ours)) < len(ours) or len(set(other)) < len(other):
-        return []
+        return [], "a run of several splits asks for some sets twice, so queries have no pair"
     places = {id: place for place, id in enumerate(other)}
-    return [(place, places[id]) for place, id in enumerate(ours) if id in places]
+    found = [(place, places[id]) for place, id in enumerate(ours) if id in places]
+    return found, "" if found else "the runs asked for different sets"
 
 
-def _change(
-    first: dict[str, Any], second: dict[str, Any], pairs: list[tuple[int, int]], name: str, measure: str
-) -> Contrast | None:
-    if not pairs or measure not in first["per_query"]["values"][name]:
-        return None
-    ours, other = (np.array(run["per_query"]["values"][name][measure]) for run in (first, second))
+def _changes(
+    first: dict[str, Any],
+    second: dict[str, Any],
+    pairs: list[tuple[int, int]],
+    names: list[str],
+    measure: str,
+) -> list[Contrast]:
+    """Second minus first for each method, on the queries that both asked; none without such figures."""
+    if not names:
+        return []
     here, there = (list(places) for places in zip(*pairs, strict=True))
-    people = [str(first["per_query"]["person"][place]) for place in here]
-    return contrast(other[there], ours[here], people)
+    gains = [
+        np.array(second["per_query"]["values"][name][measure])[there]
+        - np.array(first["per_query"]["values"][name][measure])[here]
+        for name in names
+    ]
+    return contrasts(np.column_stack(gains), [str(first["per_query"]["person"][place]) for place in here])
+
+
+def _both_have(first: dict[str, Any], second: dict[str, Any], name: str, measure: str) -> bool:
+    return all(measure in run["per_query"]["values"][name] for run in (first, second))
 
 
 def _differences(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
@@ -172,11 +183,13 @@ def _differences(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
 
 def _check(given: Any) -> None:
     for name, measures in given["rerankers"].items():
-        missing = [measure for measure in MEASURES if not isinstance(measures[measure], int | float)]
+        missing = [measure for measure in MEASURES if not _is_share(measures[measure])]
         if missing:
             raise KeyError(f"{name} {missing[0]}")
     if "per_query" in given:
         asked = given["per_query"]
+        if not all(isinstance(id, str) for id in asked["id"]):
+            raise TypeError("per_query id")
         for values in (asked["person"], *(v for m in asked["values"].values() for v in m.values())):
             if len(values) != len(asked["id"]):
                 raise ValueError("per_query")
@@ -184,5 +197,10 @@ def _check(given: Any) -> None:
             raise ValueError("per_query")
         for measures in asked["values"].values():
             for values in measures.values():
-                if not np.isfinite(np.array(values, dtype=float)).all():
+                if not all(map(_is_share, values)):
                     raise ValueError("per_query")
+
+
+def _is_share(value: Any) -> bool:
+    """Every measure goes from 0 to 1, which NaN does not."""
+    return isinstance(value, int | float) and 0 <= value <= 1

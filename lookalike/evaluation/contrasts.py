@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.results import Evaluation
-from lookalike.evaluation.statistics import Interval, contrast, holm
+from lookalike.evaluation.statistics import Interval, contrasts, holm
 
 # A difference with a smaller p is called beyond chance.
 ALPHA = 0.05
@@ -60,8 +60,9 @@ def gains_of(values: Mapping[str, Values], baseline: str, people: Sequence[str])
     """
     others = [name for name in values if name != baseline]
     found: Gains = {name: {} for name in others}
-    for measure in values[baseline]:
-        tests = [contrast(values[name][measure], values[baseline][measure], people) for name in others]
+    for measure in values[baseline] if others else ():
+        differences = [values[name][measure] - values[baseline][measure] for name in others]
+        tests = contrasts(np.column_stack(differences), people)
         corrected = holm([test.p for test in tests])
         for name, test, p in zip(others, tests, corrected, strict=True):
             found[name][measure] = Gain(test.difference, test.p, p)

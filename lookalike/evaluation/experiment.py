@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import TableStore
 from lookalike.collection.unfinished import Unfinished
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, Conflict
 from lookalike.evaluation.labels import Labels, check_labels
 from lookalike.evaluation.protocol import held_out, leave_one_out, outside
 from lookalike.evaluation.record import labels_fingerprint
@@ -26,6 +27,7 @@ from lookalike.training import check_seed, train
 from lookalike.transitivity.tables import Tables
 
 BASELINE = "baseline"
+LEAVE_ONE_OUT = "leave-one-out"
 # How much of an evaluation a kill may cost.
 SECONDS_BETWEEN_KEEPING = 10.0
 
@@ -69,25 +71,37 @@ class Experiment:
         """How it is measured, in a word."""
         if self.queries is not None:
             return "queries from outside"
-        return "split" if self.is_split else "leave-one-out"
+        return "split" if self.is_split else LEAVE_ONE_OUT
 
     def run(self, sweep: str | None = None, track: Track = silent) -> Evaluation:
-        """Train what is missing and ask every query; a run that was interrupted goes on where it stopped."""
+        """Train what is missing and ask every query; a run that was interrupted goes on where it stopped.
+
+        What was found stays kept until `finish`: a report that fails does not cost the work.
+        """
         if self.is_split:
-            found = joined([self._split(seed, sweep, track) for seed in self.seeds])
-            for seed in self.seeds:
-                self._work(sweep, seed).drop()
-            return found
+            return joined([self._split(seed, sweep, track) for seed in self.seeds])
         fitted = {name: self.fitted(name, track) for name in self.methods}
         work = self._work(sweep)
         if self.queries is not None:
             known = {id: self.labels[id] for id in self.tables.ids}
             people = [self.labels[query.id] for query in self.queries]
-            found = outside(self.tables, fitted, self.queries, people, known, track, sweep, work)
-        else:
-            found = leave_one_out(self.tables, fitted, self.labels, track, sweep, work)
-        work.drop()
-        return found
+            return outside(self.tables, fitted, self.queries, people, known, track, sweep, work)
+        return leave_one_out(self.tables, fitted, self.labels, track, sweep, work)
+
+    def already_asked(self, sweep: str | None = None) -> int:
+        """How many queries an interrupted run has asked, which `run` will not ask again."""
+        works = [self._work(sweep, seed) for seed in (self.seeds if self.is_split else (None,))]
+        return sum(earlier[0] for work in works if (earlier := work.take_up()) is not None)
+
+    def finish(self) -> None:
+        """Forget how far the work has come: its result is in safe hands."""
+        for seed in self.seeds if self.is_split else (None,):
+            self._work(None, seed).drop()
+
+    @property
+    def focus(self) -> str | None:
+        """The method that the reader came for: the first that is not the baseline."""
+        return next((name for name in self.names if name != BASELINE), None)
 
     def fitted(self, name: str, track: Track = silent) -> list[Reranker]:
         """The second stage, once for each seed if chance has a part in it; trained and kept if it was not."""
@@ -141,7 +155,7 @@ def check_experiment(
     labels: Labels,
     names: Sequence[str],
     seeds: Sequence[int],
-    queries: Sequence[FaceSet] = (),
+    queries: Sequence[FaceSet] | None = None,
 ) -> None:
     """Refuse what cannot be measured, before any work is done.
 
@@ -150,11 +164,50 @@ def check_experiment(
     BadInput, NotFound
         If a method is unknown or its options are refused, or the labels do not fit.
     """
-    for name in names:
-        parts.build("rerankers", name).check()
+    written: dict[str, str] = {}
+    for name in with_baseline(names):
+        part = parts.build("rerankers", name)
+        part.check()
+        if written.setdefault(parts.spec(part), name) != name:
+            raise BadInput(f"{written[parts.spec(part)]!r} and {name!r} are the same method: name it once")
     for seed in seeds:
         check_seed(seed)
     if not seeds:
         raise BadInput("there is no seed to measure with: give at least one")
-    if len(gallery):
-        check_labels(labels, [*gallery.ids(), *(query.id for query in queries)])
+    held = gallery.contents()
+    contents = set(held.values())
+    given = queries or ()
+    asked = [query.id for query in given]
+    inside = [query.id for query in given if query.id in held]
+    inside += [query.id for query in given if query.content_hash() in contents]
+    if inside:
+        raise BadInput(
+            f"{len(set(inside))} queries are in the gallery, for instance {inside[0]!r}: leave --queries out "
+            f"to ask for sets of the gallery"
+        )
+    twice = [id for id, count in Counter(asked).items() if count > 1]
+    if twice:
+        raise Conflict(f"two queries are called {twice[0]!r}: rename one")
+    if held:
+        check_labels(labels, [*held, *asked])
+        _check_matches(gallery, labels, queries)
+
+
+def _check_matches(gallery: Gallery, labels: Labels, queries: Sequence[FaceSet] | None) -> None:
+    people = Counter(labels[id] for id in gallery.ids())
+    for query in queries or ():
+        if query.dimension != gallery.dimension:
+            raise BadInput(
+                f"query {query.id!r} is described by {query.dimension} numbers a face, the gallery by "
+                f"{gallery.dimension}: describe both the same way"
+            )
+    asked = people if queries is None else Counter(labels[query.id] for query in queries)
+    if not any(people[who] > (queries is None) for who in asked):
+        raise BadInput(
+            "no query has a match in the gallery, so there is nothing to measure: check the labels"
+        )
+    if len(people) == 1:
+        raise BadInput(
+            f"all {len(gallery)} sets show one person, {next(iter(people))!r}, so every order is perfect: "
+            f"label more than one person"
+        )

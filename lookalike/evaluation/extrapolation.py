@@ -90,7 +90,7 @@ def features_met(tables: Tables, reranker: Reranker, labels: Labels, seed: int) 
     Returns
     -------
     Met or None
-        None if the second stage has no regressor, or found nothing to train it on.
+        None if the second stage has no regressor or found nothing to train it on, or nobody is there twice.
     """
     regressor = getattr(reranker, "regressor_", None)
     if regressor is None:
@@ -101,6 +101,8 @@ def features_met(tables: Tables, reranker: Reranker, labels: Labels, seed: int) 
     persons = np.array([labels[id] for id in tables.ids])
     _, who, counts = np.unique(persons, return_inverse=True, return_counts=True)
     asked = rng.permutation(np.flatnonzero(counts[who] > 1))[:QUERIES]
+    if not len(asked):
+        return None
     prepared = PreparedSets.join([tables.sets[int(number)] for number in asked])
     matches: list[NDArray[np.float64]] = [np.empty((0, 5))]
     others: list[NDArray[np.float64]] = [np.empty((0, 5))]

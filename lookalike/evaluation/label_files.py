@@ -34,6 +34,11 @@ def from_csv(path: Path) -> Labels:
             reader = csv.DictReader(file)
             id_column, person_column = _columns(path, list(reader.fieldnames or ()))
             for row in reader:
+                if None in row:
+                    raise BadInput(
+                        f"{path}, line {reader.line_num} has more values than columns, from {row[None][0]!r} "
+                        f"on: put a value with a comma into quotation marks"
+                    )
                 id, person = row[id_column], row[person_column]
                 # A template has a row for each face, and its reader takes blanks away; a set has one row.
                 many = id_column != "set_id"
@@ -41,7 +46,10 @@ def from_csv(path: Path) -> Labels:
                     id, person = (id or "").strip(), (person or "").strip()
                 _put(labels, id, person, f"{path}, line {reader.line_num}", many)
     except (UnicodeDecodeError, csv.Error) as reason:
-        raise BadInput(f"the label file {path} is not a UTF-8 csv file: {reason}") from reason
+        raise BadInput(
+            f"the label file {path} is not a UTF-8 csv file ({reason}): give a csv with the columns "
+            f"set_id,person"
+        ) from reason
     if not labels:
         raise BadInput(f"the label file {path} holds no labels: write one line set_id,person for each set")
     return labels
@@ -108,6 +116,8 @@ def from_youtube_faces(path: Path) -> Labels:
 
 
 def _columns(path: Path, names: list[str]) -> tuple[str, str]:
+    if names.count("set_id") > 1 or names.count("person") > 1:
+        raise BadInput(f"the label file {path} has two columns of one name: keep one set_id and one person")
     if {"set_id", "person"} <= set(names):
         return "set_id", "person"
     plain = {name.strip().lower(): name for name in names if name}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from lookalike.collection.unfinished import Unfinished
 from lookalike.evaluation.asking import Asking, Methods
@@ -78,7 +79,8 @@ def outside(
         return search.rows([query for query, _ in asked[done:]])
 
     ids, asked_for = [query.id for query, _ in asked], [person for _, person in asked]
-    return _from_outside(tables, rerankers, ids, asked_for, rows_from, labels, track, sweep, work)
+    found = _from_outside(tables, rerankers, ids, asked_for, rows_from, labels, track, sweep, work)
+    return replace(found, passed_over=len(queries) - len(asked))
 
 
 def held_out(

@@ -30,7 +30,10 @@ class Evaluation:
         For each seed (one if the method does not depend on it) and each query, the ranks of its matches;
         1 is best.
     by_proxies : mapping of int to list of arrays
-        The same for one method if only the first 1, 2, ... proxies speak, where this was asked for.
+        The same for the first seed of one method if only the first 1, 2, ... proxies speak, where this was
+        asked for.
+    passed_over : int
+        Queries from outside that were not asked, because the gallery does not show their person.
     """
 
     queries: list[str]
@@ -40,6 +43,7 @@ class Evaluation:
     ranked: int
     runs: dict[str, list[list[Ranks]]]
     by_proxies: dict[int, list[Ranks]] = field(default_factory=dict)
+    passed_over: int = 0
 
     def available(self) -> NDArray[np.int64]:
         """How many matches each query has."""
@@ -54,7 +58,11 @@ class Evaluation:
     def values(self, method: str) -> dict[str, NDArray[np.float64]]:
         """Each measure of each query, averaged over the seeds."""
         runs = [per_query(ranks, self.ranked) for ranks in self.runs[method]]
-        return {name: np.mean([run[name] for run in runs], axis=0) for name in runs[0]}
+        return {name: _mean([run[name] for run in runs]) for name in runs[0]}
+
+    def of_all_seeds(self, method: str, measure: str) -> NDArray[np.float64]:
+        """One measure of each query by each seed, one after the other: for distributions."""
+        return np.concatenate([per_query(ranks, self.ranked)[measure] for ranks in self.runs[method]])
 
     def summaries(self, method: str) -> list[dict[str, float]]:
         """Measures of each seed."""
@@ -63,7 +71,7 @@ class Evaluation:
     def summary(self, method: str) -> dict[str, float]:
         """Measures, averaged over the seeds."""
         seeds = self.summaries(method)
-        return {name: float(np.mean([one[name] for one in seeds])) for name in seeds[0]}
+        return {name: float(_mean([np.array(one[name]) for one in seeds])) for name in seeds[0]}
 
     def found_within(self, method: str, depth: int) -> NDArray[np.int64]:
         """How many matches of each query are among the first sets, by the first seed."""
@@ -77,6 +85,13 @@ class Evaluation:
             "distractors": self.distractors,
             "rerankers": {name: self.summary(name) for name in self.runs},
         }
+
+
+def _mean(runs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Mean over the seeds; equal ones keep every bit, where a sum of them would be rounded."""
+    first = runs[0]
+    mean: NDArray[np.float64] = first + np.mean([run - first for run in runs], axis=0)
+    return mean
 
 
 def joined(parts: list[Evaluation]) -> Evaluation:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 RESAMPLES: Final = 10_000
-# All patterns of signs of so few people are tried; of more, RESAMPLES random ones.
+# All patterns of signs of so few people are tried; of more, so many random ones: p is then known to 0.001.
+FLIPS: Final = 100_000
 MOST_EXACT: Final = 12
 # Resamples in one block: its weights take at most 8 MB for every 1,000 people.
 BLOCK: Final = 1000
@@ -30,16 +31,16 @@ class Contrast(NamedTuple):
     p: float  # of a difference at least as large if the two were exchangeable
 
 
-def interval(values: NDArray[np.float64], people: Sequence[str], seed: int = 0) -> Interval:
-    """Mean over queries with its 95 % interval, by a bootstrap over people.
+def intervals(values: NDArray[np.float64], people: Sequence[str], seed: int = 0) -> list[Interval]:
+    """Means over queries with their 95 % intervals, by a bootstrap over people.
 
     Queries of one person are alike, so whole people are drawn, not queries: an interval that took queries
     for independent would be too narrow.
 
     Parameters
     ----------
-    values : array (queries,)
-        One measure of each query, or the paired difference of two methods.
+    values : array (queries, m)
+        Measures of each query, or paired differences of two methods; all m see the same draws.
     people : sequence of str
         Who is on each query.
     """
@@ -49,35 +50,42 @@ def interval(values: NDArray[np.float64], people: Sequence[str], seed: int = 0) 
     means = []
     for size in _blocks(RESAMPLES):
         weights = rng.multinomial(len(sums), equal, size).astype(float)
-        means.append((weights @ sums) / (weights @ counts))
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
-    return Interval(float(np.mean(values)), float(low), float(high))
+        means.append((weights @ sums) / (weights @ counts)[:, None])
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975], axis=0)
+    return [
+        Interval(float(mean), float(least), float(most))
+        for mean, least, most in zip(values.mean(axis=0), low, high, strict=True)
+    ]
 
 
-def contrast(
-    values: NDArray[np.float64], baseline: NDArray[np.float64], people: Sequence[str], seed: int = 0
-) -> Contrast:
-    """Paired difference between two methods on the same queries, with a test of its sign.
+def contrasts(gains: NDArray[np.float64], people: Sequence[str], seed: int = 0) -> list[Contrast]:
+    """Paired differences between methods on the same queries, each with a test of its sign.
 
-    The test flips the signs of the differences of whole people: if the methods were exchangeable, every
+    The test flips the signs of the differences of whole people: if two methods were exchangeable, every
     pattern of signs would be as likely as the one seen. With few people all patterns are tried.
+
+    Parameters
+    ----------
+    gains : array (queries, m)
+        Differences, query by query.
+    people : sequence of str
+        Who is on each query.
     """
-    gains = values - baseline
     sums, _ = _by_person(gains, people)
-    seen = abs(sums.sum())
     # Sums of the same numbers in another order differ in the last bits.
-    tolerance = 1e-12 * max(1.0, float(np.abs(sums).sum()))
+    seen = np.abs(sums.sum(axis=0)) - 1e-12 * np.maximum(1.0, np.abs(sums).sum(axis=0))
     if len(sums) <= MOST_EXACT:
         patterns = 1 - 2.0 * ((np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums))) & 1)
-        p = float((np.abs(patterns @ sums) >= seen - tolerance).mean())
+        p = (np.abs(patterns @ sums) >= seen).mean(axis=0)
     else:
         rng = np.random.default_rng(seed)
-        reached = 0
-        for size in _blocks(RESAMPLES):
-            signs = 1 - 2.0 * rng.integers(0, 2, (size, len(sums)))
-            reached += int((np.abs(signs @ sums) >= seen - tolerance).sum())
-        p = (reached + 1) / (RESAMPLES + 1)
-    return Contrast(interval(gains, people, seed), p)
+        reached = np.zeros(sums.shape[1])
+        for size in _blocks(FLIPS):
+            signs = 1 - 2.0 * rng.integers(0, 2, (size, len(sums)), dtype=np.int8)
+            reached += (np.abs(signs @ sums) >= seen).sum(axis=0)
+        p = (reached + 1) / (FLIPS + 1)
+    found = intervals(gains, people, seed)
+    return [Contrast(one, float(chance)) for one, chance in zip(found, p, strict=True)]
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -95,10 +103,11 @@ def holm(p: Sequence[float]) -> list[float]:
 def _by_person(
     values: NDArray[np.float64], people: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum of the values of each person, and how many there are."""
-    _, who = np.unique(np.asarray(people), return_inverse=True)
-    sums: NDArray[np.float64] = np.bincount(who, weights=values).astype(float)
-    return sums, np.bincount(who).astype(float)
+    """Sums of the values of each person, and how many queries there are of each."""
+    _, who, counts = np.unique(np.asarray(people), return_inverse=True, return_counts=True)
+    sums = np.zeros((len(counts), values.shape[1]))
+    np.add.at(sums, who, values)
+    return sums, counts.astype(float)
 
 
 def _blocks(total: int) -> Iterator[int]:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from lookalike.evaluation.contrasts import Gains, gains
-from lookalike.evaluation.experiment import BASELINE, Experiment
+from lookalike.evaluation.experiment import BASELINE, LEAVE_ONE_OUT, Experiment
 from lookalike.evaluation.extrapolation import Met, far_from, features_met
 from lookalike.evaluation.harm import harm
 from lookalike.evaluation.measures import MEASURES, per_query
 from lookalike.evaluation.record import record
 from lookalike.evaluation.results import Evaluation
-from lookalike.evaluation.verdict import verdict
+from lookalike.evaluation.verdict import MAIN, verdict
 from lookalike.progress import Track, silent
 from lookalike.reporting import tables
 from lookalike.reporting.figure import Figure
@@ -58,17 +58,18 @@ def report(
     track : callable
         Shows progress.
     """
-    focus = next((name for name in experiment.names if name != BASELINE), None)
+    focus = experiment.focus
     found = gains(evaluation, BASELINE)
     hurt = harm(evaluation, focus, BASELINE) if focus is not None else None
     met = None
-    if focus is not None:
-        fitted = experiment.fitted(focus)
-        met = features_met(experiment.tables, fitted[0], experiment.labels, experiment.seeds[0])
+    # Splits and outside queries have other regressors, or other queries, than the gallery asked about itself.
+    if focus is not None and experiment.protocol == LEAVE_ONE_OUT:
+        [fitted, *_] = experiment.fitted(focus)
+        met = features_met(experiment.tables, fitted, experiment.labels, experiment.seeds[0])
     said = verdict(evaluation, found, BASELINE, focus, hurt)
     if met is not None and focus is not None:
         said.insert(-1, _extrapolation(focus, met))
-    selected, notes = selection_figures(experiment.gallery, faces, track)
+    selected, notes = selection_figures(experiment.gallery, experiment.tables.similarity, faces, track)
     figures = [*_figures(evaluation, found, focus), *_feature_figures(met), *selected]
     created = datetime.now(UTC).isoformat(timespec="seconds")
     facts = {"command": command, "created": created, **experiment.facts()}
@@ -89,28 +90,36 @@ def report(
 
 
 def _figures(evaluation: Evaluation, found: Gains, focus: str | None) -> list[Figure]:
-    anr = {name: evaluation.values(name)["mean_anr"] for name in evaluation.runs}
+    anr = {name: evaluation.of_all_seeds(name, "mean_anr") for name in evaluation.runs}
     names = list(anr)
     made = [anr_cdf({name: anr[name] for name in names[:CURVES]})]
     for number, start in enumerate(range(CURVES, len(names), CURVES - 1), start=2):
         chosen = [BASELINE, *names[start : start + CURVES - 1]]
         more = anr_cdf({name: anr[name] for name in chosen})
         made.append(replace(more, name=f"anr_cdf_{number}", title=f"{more.title}, continued"))
-    for measure in ("map", "mean_anr"):
+    for measure in MAIN:
         rows = [(name, *gain[measure].difference) for name, gain in found.items()]
+        sure = [name for name, gain in found.items() if gain[measure].beyond_chance]
         if rows:
-            made.append(differences(rows, MEASURES[measure][0], BASELINE))
+            made.append(differences(rows, sure, MEASURES[measure][0], BASELINE))
     if evaluation.by_proxies:
         counted = {
             count: per_query(ranks, evaluation.ranked)["mean_anr"]
             for count, ranks in evaluation.by_proxies.items()
         }
-        made.append(proxies_cdf(counted, anr[BASELINE]))
-    depth = DEPTH if evaluation.ranked > 2 * DEPTH else max(1, evaluation.ranked // 10)
+        made.append(_of_first_seed(proxies_cdf(counted, anr[BASELINE])))
+    depth = min(DEPTH, max(1, evaluation.ranked // 10))
     compared = [BASELINE] if focus is None else [BASELINE, focus]
     within = {name: evaluation.found_within(name, depth) for name in compared}
     available = evaluation.available()
-    return [*made, match_probability(available, within, depth), matches_found(available, within, depth)]
+    found_within = (match_probability(available, within, depth), matches_found(available, within, depth))
+    return [*made, *map(_of_first_seed, found_within)]
+
+
+def _of_first_seed(figure: Figure) -> Figure:
+    """Say that a figure shows one seed, where the tables average over all."""
+    said = f"{figure.caption} A method that learns by chance is shown by its first seed."
+    return replace(figure, caption=said)
 
 
 def _feature_figures(met: Met | None) -> list[Figure]:
@@ -125,11 +134,12 @@ def _extrapolation(focus: str, met: Met) -> str:
     """Why the regressor does what it does: whether it meets what it was trained on, and can still tell."""
     far, apart = met.outside(), met.told_apart()
     return (
-        f"Of a match and another set, the regressor of {focus} prefers the match in {apart['training']:.0%} "
-        f"of its training pairs and in {apart['retrieval']:.0%} of those met at retrieval, where the "
-        f"baseline prefers it in {apart['baseline']:.0%} (50 % is chance). {far['matches']:.0%} of the rows "
-        f"of matches and {far['others']:.0%} of the others met at retrieval lie further from its training "
-        f"examples than 99 % of these lie from their own mean: there it extrapolates."
+        f"Of two rows of five numbers, one of a match and one of another set, the regressor of {focus} "
+        f"prefers that of the match in {apart['training']:.0%} of pairs among its training examples and in "
+        f"{apart['retrieval']:.0%} of those met at retrieval, where the baseline similarity prefers it in "
+        f"{apart['baseline']:.0%}; 50 % is chance. {far['matches']:.0%} of the rows of matches and "
+        f"{far['others']:.0%} of the others lie further from the mean of its training examples than 99 % of "
+        f"these do."
     )
 
 

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.queries import SetFacts
 from lookalike.evaluation.sampling import relative_energies, selection_errors
 from lookalike.faceset import FaceSet
 from lookalike.intake.pictures import decode_picture
-from lookalike.parameters import SAMPLES
 from lookalike.progress import Track, silent
 from lookalike.reporting.figure import Figure
 from lookalike.reporting.figures.selected import selection_picture
 from lookalike.reporting.figures.selection import energies_cdf, selection_error_cdf
 from lookalike.reporting.selected import picture_of
+from lookalike.similarities.contract import SetSimilarity
 
 # A random part of a large gallery shows the distribution well enough, and fits in memory.
 SETS = 200
 PAIRS = 1000
 MOST_FACES = 1000
+MOST_NUMBERS = 60_000_000  # of all chosen faces: half a gigabyte in double precision
 SEED = 0
 
 
-def selection_figures(gallery: Gallery, faces: bool, track: Track = silent) -> tuple[list[Figure], list[str]]:
+def selection_figures(
+    gallery: Gallery, similarity: SetSimilarity, faces: bool, track: Track = silent
+) -> tuple[list[Figure], list[str]]:
     """Energies of kernel components, error of the choice, the choice for one set; and remarks on them.
 
     Parameters
     ----------
     gallery : Gallery
+    similarity : SetSimilarity
+        The baseline; if it does not choose faces, there is no choice to show.
     faces : bool
         Whether pictures of the chosen faces may be shown.
     """
@@ -35,23 +43,33 @@ def selection_figures(gallery: Gallery, faces: bool, track: Track = silent) -> t
     listed = [one for one in gallery.listing() if 2 < one.faces <= MOST_FACES]
     if not listed:
         return [], ["No set has three faces or more, so there is no variation within sets to show."]
-    chosen = sorted(rng.permutation(len(listed))[:SETS])
-    sets: list[FaceSet] = list(
-        track(
-            gallery.sets([listed[place].id for place in chosen]), "looking at the faces of sets", len(chosen)
-        )
-    )
+    sets = _some(gallery, listed, rng, track)
     notes = [f"Variation within sets is shown for {len(sets)} random sets of three to {MOST_FACES} faces."]
     figures = [energies_cdf(relative_energies(sets))]
-    if max(map(len, sets)) > SAMPLES and len(sets) > 1:
-        figures.append(selection_error_cdf(selection_errors(sets, rng, PAIRS)))
+    samples = getattr(similarity, "samples", 0)
+    if not samples:
+        return figures, [*notes, "This set similarity uses all faces of a set: none are chosen."]
+    if max(map(len, sets)) <= samples or len(sets) < 2:
+        notes.append(f"No set has more than {samples} faces: all are used, and no error is made by choosing.")
     else:
-        notes.append(
-            f"No set has more than {SAMPLES} faces: all faces are used, and no error is made by choosing."
-        )
+        preimage = getattr(similarity, "preimage", "nearest")
+        figures.append(selection_error_cdf(selection_errors(sets, rng, PAIRS, samples, preimage)))
     largest = max(listed, key=lambda one: (one.faces, one.id))
     shown = gallery.get(largest.id, pictures=faces)
-    projections, taken, evenly = picture_of(shown.faces, SAMPLES)
+    projections, taken, evenly = picture_of(shown.faces, samples)
     pictures = [decode_picture(shown.pictures[place]) for place in taken] if faces and shown.pictures else []
     figures.append(selection_picture(projections, taken, evenly, shown.id, pictures))
     return figures, notes
+
+
+def _some(
+    gallery: Gallery, listed: Sequence[SetFacts], rng: np.random.Generator, track: Track
+) -> list[FaceSet]:
+    """Random sets, as many as fit in memory."""
+    chosen: list[str] = []
+    room = MOST_NUMBERS
+    for place in rng.permutation(len(listed))[:SETS]:
+        room -= listed[place].faces * (gallery.dimension or 0)
+        if room >= 0 or not chosen:
+            chosen.append(listed[place].id)
+    return list(track(gallery.sets(sorted(chosen)), "looking at the faces of sets", len(chosen)))

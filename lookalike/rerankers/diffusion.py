@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
@@ -20,6 +22,9 @@ from lookalike.transitivity.tables import Lists, Row, Tables
 TOLERANCE = 1e-12
 MOST_STEPS = 5000
 LARGEST_ALPHA = 0.999
+
+
+logger = logging.getLogger(__name__)
 
 
 class Diffusion(ListReranker):
@@ -81,7 +86,9 @@ class Diffusion(ListReranker):
         graph = self._graph(without_query(lists, row.member, self.neighbours))
         system = eye_array(len(tables), format="csr") - self.alpha * graph
         with one_blas_thread():
-            found, _ = cg(system, start, rtol=TOLERANCE, atol=0.0, maxiter=MOST_STEPS)
+            found, unfinished = cg(system, start, rtol=TOLERANCE, atol=0.0, maxiter=MOST_STEPS)
+        if unfinished:
+            logger.warning("diffusion stopped after %d steps: use a smaller alpha", MOST_STEPS)
         # Nothing is negative; what rounding leaves below 0 must not fall behind sets that are not reached.
         return np.maximum(np.asarray(found, dtype=np.float64), 0.0)
 

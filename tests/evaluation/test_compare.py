@@ -34,9 +34,10 @@ def test_what_changed_is_tested_query_by_query() -> None:
     assert same.change.p == 1.0
     assert lines["learnt", "anr_q98"].change is None  # a quantile is no mean over queries
     assert words(found).startswith(
-        "On 10 shared queries, these changed beyond chance (p < 0.05): learnt mean"
+        "On 10 shared queries, these changed beyond chance (p < 0.05, corrected for"
     )
     assert "baseline" not in words(found)
+    assert gain.p_corrected == 2 * gain.change.p  # two methods
 
 
 def test_nothing_changed() -> None:
@@ -69,7 +70,9 @@ def test_queries_are_paired_by_their_name() -> None:
     asked["id"] = ["clip-1"] * 10  # random splits may ask twice
     found = compare(first, second)
     assert found.shared_queries == 0
-    assert words(found) == "The runs share no queries that could be paired, so no test was made."
+    assert words(found).startswith("No test was made: a run of several splits asks for some sets twice")
+    asked["id"] = [f"elsewhere-{place}" for place in range(10)]
+    assert words(compare(first, second)) == "No test was made: the runs asked for different sets."
 
 
 def test_figures_without_queries_are_compared_but_not_tested() -> None:
@@ -77,6 +80,7 @@ def test_figures_without_queries_are_compared_but_not_tested() -> None:
     second.pop("per_query")
     found = compare(first, second)
     assert all(line.change is None for line in found.lines)
+    assert "only a report.json has them" in words(found)
     assert json.dumps(found.to_dict())
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from lookalike import FaceSet, Gallery, index, parts, train
 from lookalike.collection.tables import TableStore
-from lookalike.errors import BadInput, NotFound
+from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.evaluation import experiment as module
 from lookalike.evaluation.experiment import Experiment, check_experiment, with_baseline
 from lookalike.evaluation.protocol import leave_one_out, outside
@@ -81,7 +81,7 @@ class Stop:
 
     def __call__(self, items: Iterable[Any], text: str, total: int | None) -> Iterator[Any]:
         for item in items:
-            if text.startswith(("asking", "going on")):
+            if text.startswith("asking"):
                 if self.asked == self.after:
                     raise KeyboardInterrupt
                 self.asked += 1
@@ -100,6 +100,7 @@ def test_interrupted_work_goes_on_where_it_stopped(
     one = Experiment(gallery, tables, labels, METHODS, (0, 1), queries, protocol == "split")
     assert one.protocol == protocol
     expected = one.run(sweep=METHODS[0])
+    one.finish()
     total = 12 if protocol == "split" else len(expected.queries)
     for after in (4, 1):
         with pytest.raises(KeyboardInterrupt):
@@ -107,6 +108,12 @@ def test_interrupted_work_goes_on_where_it_stopped(
     last = Stop(10**9)
     same(one.run(METHODS[0], last), expected)
     assert last.asked == total - 5
+    # What was found is kept until it is in safe hands.
+    assert one.already_asked(METHODS[0]) == total
+    again = Stop(10**9)
+    same(one.run(METHODS[0], again), expected)
+    assert again.asked == 0
+    one.finish()
     kinds = [stored.manifest.kind for stored in TableStore.beside(gallery.path).stored()]
     assert not [kind for kind in kinds if "evaluation" in kind]
 
@@ -127,6 +134,7 @@ def test_another_experiment_does_not_take_up_the_work(
         counting = Stop(10**9)
         other.run(track=counting)
         assert counting.asked == 18
+        other.finish()
 
 
 def test_work_is_kept_now_and_then(
@@ -183,6 +191,37 @@ def test_what_cannot_be_measured_is_refused_first(
     stranger = FaceSet("stranger", np.random.default_rng(0).normal(size=(2, sets[0].dimension)))
     with pytest.raises(BadInput, match="have no label"):
         check_experiment(gallery, labels, METHODS, (0,), [stranger])
+
+
+def test_queries_of_the_gallery_are_not_from_outside(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, sets = made
+    with pytest.raises(BadInput, match="1 queries are in the gallery, for instance 'clip-"):
+        check_experiment(gallery, labels, METHODS, (0,), sets[:1])
+    renamed = FaceSet("other name", sets[0].faces)
+    with pytest.raises(BadInput, match="are in the gallery, for instance 'other name'"):
+        check_experiment(gallery, labels | {"other name": "x"}, METHODS, (0,), [renamed])
+    new = FaceSet("new", sets[0].faces[::-1])
+    with pytest.raises(Conflict, match="two queries are called 'new'"):
+        check_experiment(gallery, labels | {"new": "x"}, METHODS, (0,), [new, new])
+
+
+def test_one_method_under_two_names_is_refused(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, _ = made
+    with pytest.raises(BadInput, match="'csls' and 'csls:neighbours=10' are the same method"):
+        check_experiment(gallery, labels, ["csls", "csls:neighbours=10"], (0,))
+
+
+def test_the_focus_is_the_first_that_is_not_the_baseline(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, _ = made
+    tables = index(gallery)
+    assert Experiment(gallery, tables, labels, ["baseline", "csls", "learnt"], (0,)).focus == "csls"
+    assert Experiment(gallery, tables, labels, ["baseline"], (0,)).focus is None
 
 
 def test_the_baseline_comes_first_and_nobody_twice() -> None:

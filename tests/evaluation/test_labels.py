@@ -58,6 +58,18 @@ def test_same_label_twice_is_refused(tmp_path: Path) -> None:
         read_labels(write(tmp_path, b"set_id,person\na,anna\na,anna\n"))
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"set_id,person\na,Smith, John\n", "line 2 has more values than columns, from ' John' on"),
+        (b"set_id,person,person\na,b,c\n", "has two columns of one name"),
+    ],
+)
+def test_nothing_is_dropped_without_a_word(tmp_path: Path, content: bytes, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        read_labels(write(tmp_path, content))
+
+
 def test_files_are_joined_unless_they_contradict() -> None:
     assert join_labels([{"a": "x"}, {"b": "y", "a": "x"}]) == {"a": "x", "b": "y"}
     with pytest.raises(BadInput, match="set 'a' is 'x' in one label file and 'y' in another"):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from lookalike.evaluation.results import Evaluation, joined
 
@@ -23,9 +24,21 @@ def test_measures_are_averaged_over_the_seeds() -> None:
     np.testing.assert_allclose(values["rank1"], [0.5, 0.5])
     # AP of (2, 4): (1/2 + 2/4) / 2 = 1/2; of (1, 4): (1 + 2/4) / 2 = 3/4.
     np.testing.assert_allclose(values["map"], [(1 / 3 + 1) / 2, (1 / 2 + 3 / 4) / 2])
-    assert some().summary("b")["map"] == values["map"].mean()
+    assert some().summary("b")["map"] == pytest.approx(values["map"].mean(), abs=1e-12)
     assert [one["rank1"] for one in some().summaries("b")] == [0.0, 1.0]
     assert some().to_dict()["rerankers"]["a"]["mean_anr"] == 0.0  # type: ignore[index]
+
+
+def test_equal_seeds_keep_every_bit() -> None:
+    ranks = [np.array([3]), np.array([7])]
+    thrice = Evaluation(["p", "q"], ["x", "y"], 11, 0, 10, {"one": [ranks], "three": [ranks] * 3})
+    for measure, values in thrice.values("one").items():
+        assert values.tolist() == thrice.values("three")[measure].tolist()
+    assert thrice.summary("one") == thrice.summary("three")
+
+
+def test_distributions_have_every_seed() -> None:
+    assert some().of_all_seeds("b", "rank1").tolist() == [0.0, 0.0, 1.0, 1.0]
 
 
 def test_matches_available_and_found() -> None:

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lookalike.evaluation import statistics
-from lookalike.evaluation.statistics import contrast, holm, interval
+from lookalike.evaluation.statistics import Contrast, Interval, contrasts, holm, intervals
+
+
+def contrast(values: np.ndarray, baseline: np.ndarray, people: list[str]) -> Contrast:
+    [found] = contrasts((values - baseline)[:, None], people)
+    return found
+
+
+def interval(values: np.ndarray, people: list[str]) -> Interval:
+    [found] = intervals(values[:, None], people)
+    return found
 
 
 def test_the_sign_test_of_three_people_by_hand() -> None:
@@ -89,3 +99,13 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
         noise = np.repeat(rng.normal(size=20), 3) + 0.1 * rng.normal(size=60)
         alarms += contrast(noise, np.zeros(60), people).p < 0.05
     assert stats.binomtest(alarms, 200, 0.05).pvalue > 0.001
+
+
+def test_several_at_once_are_those_alone() -> None:
+    rng = np.random.default_rng(5)
+    gains, people = rng.normal(0.1, 1.0, (40, 3)), [str(number // 2) for number in range(40)]
+    together = contrasts(gains, people)
+    for column in range(3):
+        alone = contrast(gains[:, column], np.zeros(40), people)
+        assert together[column].p == alone.p
+        np.testing.assert_allclose(together[column].difference, alone.difference, atol=1e-12)

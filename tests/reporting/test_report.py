@@ -122,3 +122,44 @@ def test_many_methods_are_shown_in_several_figures(
         with file.open() as opened:
             shown |= {row["method"] for row in csv.DictReader(opened)}
     assert shown == {"baseline", *METHODS}
+
+
+def test_other_protocols_have_no_features_of_the_gallery(
+    tmp_path: Path, made: tuple[Experiment, Evaluation]
+) -> None:
+    whole, _ = made
+    split = Experiment(whole.gallery, whole.tables, whole.labels, METHODS[:1], (0,), None, True)
+    kept = report(tmp_path / "r", split, split.run(sweep=METHODS[0]))
+    split.finish()
+    assert "told_apart" not in kept
+    assert not (tmp_path / "r" / "figures" / "training_features.csv").exists()
+
+
+def test_outside_queries_where_nobody_is_twice_in_the_gallery(tmp_path: Path) -> None:
+    sets, labels = small_world(people=8, sets=2)
+    first = {labels[one.id]: one for one in sets}
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        for one in first.values():
+            gallery.add(one, "array:x")
+        queries = [one for one in sets if one.id not in gallery]
+        experiment = Experiment(gallery, index(gallery), labels, ["learnt"], (0,), queries)
+        kept = report(tmp_path / "r", experiment, experiment.run(sweep="learnt"))
+    assert kept["queries"] == 8
+
+
+def test_the_curves_have_the_shares_of_the_table(tmp_path: Path, made: tuple[Experiment, Evaluation]) -> None:
+    kept = written(tmp_path / "r", made)
+    with (tmp_path / "r" / "figures" / "anr_cdf.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["method"] == METHODS[0]]
+    below = max((float(row["share_of_queries"]) for row in rows if float(row["anr"]) < 0.3), default=0.0)
+    assert below == pytest.approx(kept["rerankers"][METHODS[0]]["anr_below_0.3"])
+
+
+def test_a_similarity_of_all_faces_has_no_choice_to_show(
+    tmp_path: Path, made: tuple[Experiment, Evaluation]
+) -> None:
+    gallery, labels = made[0].gallery, made[0].labels
+    experiment = Experiment(gallery, index(gallery, "max_correlation"), labels, [], (0,))
+    report(tmp_path / "r", experiment, experiment.run())
+    assert not (tmp_path / "r" / "figures" / "selection_picture.csv").exists()
+    assert "This set similarity uses all faces" in (tmp_path / "r" / "report.html").read_text()

@@ -65,14 +65,14 @@ def _set_of(mats: MatFiles, video: Video, key: str, array: str, most: int | None
     sources = _sources(video.place, columns.shape[1], read.get(FRAME_NAMES))
     order = np.array(sorted(range(len(sources)), key=lambda frame: natural_order(sources[frame])))
     kept = order[_usable(columns)[order]]
-    if len(kept) < len(sources):
-        left_out = len(sources) - len(kept)
-        logger.warning("%s: %d frames that describe nothing were left out", video.id, left_out)
     if not len(kept):
         raise BadInput(
             f"{readable(video.place)!r} has no frame that can be used among its {len(sources)}, each has a "
             f"NaN or all numbers equal in {key!r}: copy the file again or take it away"
         )
+    if len(kept) < len(sources):
+        left_out = len(sources) - len(kept)
+        logger.warning("%s: %d frames that describe nothing were left out", video.id, left_out)
     # Chosen before they are converted, so that only a few are in memory a second time.
     kept = kept[evenly(len(kept), most)]
     return SourceSet(
