@@ -244,7 +244,9 @@ def _from_arrays(
     ids = tuple(text[a:b].decode() for a, b in pairwise(ends))
 
     def group(prefix: str) -> dict[str, NDArray[Any]]:
-        return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        # Plain views of the mapped files: looking something up in them is quicker.
+        chosen = {name: np.asarray(array) for name, array in arrays.items() if name.startswith(prefix)}
+        return {name.removeprefix(prefix): array for name, array in chosen.items()}
 
     sets = PreparedSets(group("prepared/"), group("starts/"))
     near = Neighbours(**group("neighbours/"))

@@ -126,7 +126,8 @@ def _small_print(evaluation: Evaluation, found: Gains) -> str:
 
 def _difference(gain: Gain) -> str:
     mean, low, high = gain.difference
-    return f"difference {mean:+.4f}, 95 % interval {low:+.4f} to {high:+.4f}, p = {gain.p_corrected:.4f}"
+    chance = "p < 0.001" if gain.p_corrected < 0.001 else f"p = {gain.p_corrected:.3f}"
+    return f"difference {mean:+.4f}, 95 % interval {low:+.4f} to {high:+.4f}, {chance}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -45,6 +45,7 @@ class SubspaceSimilarity(SetSimilarity):
     """
 
     mode_type = np.float64
+    version = 2  # decomposed by rotations, no longer by LAPACK
 
     def __init__(self, dimension: int = DIMENSION, centre: bool = False) -> None:
         self.dimension = dimension

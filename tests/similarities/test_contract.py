@@ -389,3 +389,39 @@ def test_symmetric_to_the_last_bit(name: str) -> None:
             assert forth.score == back.score
             assert part.agreement(a, forth.mode_a, back.mode_b) == pytest.approx(1.0, abs=1e-9)
             assert part.agreement(b, forth.mode_b, back.mode_a) == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 3, 50])
+@pytest.mark.parametrize("floor", [-np.inf, 0.7])
+@pytest.mark.parametrize("upper", [False, True])
+def test_near_matches_are_those_of_all_pairs(
+    part: SetSimilarity, count: int, floor: float, upper: bool
+) -> None:
+    """Nothing near is left out, and what is returned has the bits of the whole comparison."""
+    rng = np.random.default_rng(3)
+    centres = rng.normal(size=(5, 12)) + 1.0
+    sets = [centres[i % 5] + 0.4 * rng.normal(size=(rng.integers(2, 6), 12)) for i in range(24)]
+    sets[7] = sets[2]  # a tie
+    prepared = PreparedSets.join([part.prepare(faces) for faces in sets])
+    a, b = (prepared, prepared) if upper else (prepared[:10], prepared[10:])
+    floors_a, floors_b = np.full(len(a), floor), np.full(len(b), floor)
+    near = part.match_near(a, b, floors_a, floors_b, count, upper)
+    whole = part.match_many(a, b)
+    np.testing.assert_array_equal(near.scores, whole.scores[near.sets_a, near.sets_b])
+    np.testing.assert_array_equal(near.modes_a, whole.modes_a[near.sets_a, near.sets_b])
+    np.testing.assert_array_equal(near.modes_b, whole.modes_b[near.sets_a, near.sets_b])
+    returned = set(zip(near.sets_a.tolist(), near.sets_b.tolist(), strict=True))
+    assert len(returned) == len(near.scores)
+    scores = (
+        np.where(np.triu(np.ones(whole.scores.shape), 1) > 0, whole.scores, -np.inf)
+        if upper
+        else whole.scores
+    )
+    assert not upper or all(i < j for i, j in returned)
+    both = np.maximum(scores, scores.T) if upper else scores
+    for i, j in np.ndindex(scores.shape):
+        if scores[i, j] < floor or scores[i, j] == -np.inf:
+            continue
+        in_row = (both[i] > scores[i, j]).sum() < count
+        in_column = ((both[j] if upper else scores[:, j]) > scores[i, j]).sum() < count
+        assert not (in_row or in_column) or (i, j) in returned
