@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -20,16 +20,18 @@ YOUTUBE_FACES = 3425
 
 def vector_sets(count: int) -> list[FaceSet]:
     """The first sets of a world of YouTube Faces shape; larger counts go on with further people."""
-    found: list[FaceSet] = []
-    for world in range(1 + count // YOUTUBE_FACES):
-        for faceset, _ in islice(vector_world(seed=world), count - len(found)):
-            found.append(FaceSet(f"{world}-{faceset.id}", faceset.faces))
-    return found
+    return list(_sets(count))
+
+
+def _sets(count: int) -> Iterator[FaceSet]:
+    for world in range(1 + (count - 1) // YOUTUBE_FACES):
+        for faceset, _ in islice(vector_world(seed=world), count - world * YOUTUBE_FACES):
+            yield FaceSet(f"{world}-{faceset.id}", faceset.faces)
 
 
 def prepared(similarity: SetSimilarity, count: int) -> PreparedSets:
     """Sets of that world, prepared for a similarity."""
-    return PreparedSets.join([similarity.prepare(one.faces) for one in vector_sets(count)])
+    return PreparedSets.join([similarity.prepare(one.faces) for one in _sets(count)])
 
 
 def multiply_upper_half(rows: NDArray[np.floating]) -> None:  # type: ignore[type-arg]

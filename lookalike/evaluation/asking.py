@@ -14,6 +14,7 @@ from lookalike.collection.unfinished import Unfinished
 from lookalike.errors import BadInput
 from lookalike.evaluation.labels import Labels
 from lookalike.evaluation.measures import Ranks
+from lookalike.kernels.threads import in_order
 from lookalike.progress import Track
 from lookalike.rerankers.contract import Reranker
 from lookalike.retrieval import Search
@@ -82,14 +83,19 @@ class Asking:
             return
         watched = track(rows_from(done), "asking for every set", len(people) - done)
         with work.kept_at_the_end(self._done, self._state) if work else nullcontext():
-            for row, person in zip(watched, people[done:], strict=True):
-                orders = [run.search.order(row, scores) for run in self.asked for scores in run.scores(row)]
-                for found, order in zip(self.found, orders, strict=True):
-                    found.append(np.flatnonzero(self.persons[order] == person) + 1)
+            for ranks in in_order(self._ranks, zip(watched, people[done:], strict=True)):
+                for found, one in zip(self.found, ranks, strict=True):
+                    found.append(one)
                 if work:
                     work.step(self._done(), self._state)
         if work:
             work.keep(self._done(), self._state)
+
+    def _ranks(self, asked: tuple[Row, str]) -> list[Ranks]:
+        """Ranks of the matches of one query by every method; each query is asked alone, on any thread."""
+        row, person = asked
+        orders = (run.search.order(row, scores) for run in self.asked for scores in run.scores(row))
+        return [np.flatnonzero(self.persons[order] == person) + 1 for order in orders]
 
     @property
     def search(self) -> Search:

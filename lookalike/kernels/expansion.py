@@ -72,7 +72,7 @@ def _add_up(columns: Doubles, scaled: Doubles, weights: Doubles, gamma: float, r
                     product[side] += value * here[number, side]
             for side in range(SIDE):
                 t = product[side]
-                # The series of exp(t), |t| < 0.32, to t^12 / 12!; paired, so that its sums can run side by side.
+                # The series of exp(t), |t| < 0.32, to t^12 / 12!; in pairs, so that sums run side by side.
                 t2 = t * t
                 t4 = t2 * t2
                 low = (1.0 + t) + (1.0 / 2 + 1.0 / 6 * t) * t2

@@ -33,9 +33,10 @@ def thread_count() -> int:
 def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Apply work to each item on our threads and yield the results in the order of the items.
 
-    Few results wait at a time, so memory stays bounded however many items there are.
+    Few results wait at a time, so memory stays bounded however many items there are. Work that is itself on
+    one of our threads has that thread alone: all processors are busy already.
     """
-    threads = thread_count()
+    threads = 1 if getattr(_here, "is_ours", False) else thread_count()
     with one_blas_thread():
         if threads == 1:
             yield from map(work, items)
@@ -44,7 +45,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
         with ThreadPoolExecutor(threads) as pool:
             try:
                 for item in items:
-                    waiting.append(pool.submit(work, item))
+                    waiting.append(pool.submit(_on_our_thread, work, item))
                     if len(waiting) > 2 * threads:
                         yield waiting.popleft().result()
                 while waiting:
@@ -52,6 +53,14 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
             finally:
                 for future in waiting:
                     future.cancel()
+
+
+_here = threading.local()
+
+
+def _on_our_thread(work: Callable[[Item], Result], item: Item) -> Result:
+    _here.is_ours = True
+    return work(item)
 
 
 @contextmanager

@@ -129,3 +129,17 @@ def test_the_environment_decides(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_digits_that_are_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOKALIKE_THREADS", "²")
     assert thread_count() >= 1
+
+
+def test_work_on_our_thread_has_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nested work runs on the thread it is on: no pool in a pool."""
+    monkeypatch.setenv("LOOKALIKE_THREADS", "3")
+
+    def inner(number: int) -> str:
+        return threading.current_thread().name
+
+    def outer(number: int) -> tuple[str, set[str]]:
+        return threading.current_thread().name, set(in_order(inner, range(5)))
+
+    for mine, used in in_order(outer, range(6)):
+        assert used == {mine}
