@@ -634,7 +634,7 @@ def test_an_evaluation_that_was_stopped_goes_on(
     number: int, code: int, indexed: Path, slow: Slow, uninterrupted: Ended
 ) -> None:
     def some_were_asked() -> bool:
-        return slow.asked() > 5 and (number != signal.SIGKILL or bool(unfinished(indexed)))
+        return slow.asked() > 9 and (number != signal.SIGKILL or bool(unfinished(indexed)))
 
     # Whoever is killed says nothing more: what was kept before is all there is.
     keeps = 0.2 if number == signal.SIGKILL else 10.0
@@ -646,13 +646,14 @@ def test_an_evaluation_that_was_stopped_goes_on(
             "lookalike: interrupted; what is finished is kept, run the same command to go on\n"
         )
     before = slow.asked()
-    assert 5 < before < 30
+    assert 9 < before < 30
     assert len(unfinished(indexed)) == 1
     slow.forget()
     again = in_a_terminal(EVALUATE, indexed, slow.env())
     [done] = set(re.findall(r"going on after (\d+) queries", again.err))
     assert slow.asked() == 30 - int(done)
-    lost = 3 if number == signal.SIGKILL else 1
+    # A few queries are on threads, or wait for the one before them, when the end comes.
+    lost = 9 if number == signal.SIGKILL else 7
     assert before - lost <= int(done) <= before
     assert unfinished(indexed) == []
     assert again.out == uninterrupted.out

@@ -166,6 +166,7 @@ class SetSimilarity(ABC):
         """Compare every set of a with every set of b, and return the pairs that may be near neighbours.
 
         Overridden for speed: a part that tells by less arithmetic which pairs are far need not finish them.
+        Who overrides `match_many` of such a part overrides this too, with the same scores.
 
         Parameters
         ----------
