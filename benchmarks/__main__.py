@@ -10,6 +10,8 @@ import time
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks.growth_plot import draw_growth
+
 NAMES = ("index", "query", "train", "rerank", "growth", "memory", "startup", "evaluate")
 RESULTS = Path("bench-results")
 
@@ -33,6 +35,8 @@ def main() -> None:
             "entries": entries,
         }
         (options.out / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
+        if all("sizes" in one for one in entries):
+            draw_growth(entries, options.out / f"{name}.png")
         for one in entries:
             met = "met" if one["ratio"] <= one["target"] else "not met"
             met = "a toy says nothing" if options.toy else met

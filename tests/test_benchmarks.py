@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from PIL import Image
+
 from benchmarks.__main__ import NAMES
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +26,8 @@ def test_every_benchmark_runs_and_writes_its_figures(tmp_path: Path) -> None:
     assert sorted(path.stem for path in (ROOT / "benchmarks").glob("bench_*.py")) == sorted(
         f"bench_{name}" for name in NAMES
     )
+    with Image.open(tmp_path / "growth.png") as plot:
+        assert plot.size == (750, 600)
     for name in NAMES:
         record = json.loads((tmp_path / f"{name}.json").read_text())
         assert record["benchmark"] == name
