@@ -622,7 +622,9 @@ def uninterrupted(world: Path, ready: Ready, tmp_path_factory: pytest.TempPathFa
 
 
 def unfinished(folder: Path) -> list[str]:
-    return [name for name in tree(folder) if "unfinished" in name and name.endswith("manifest.json")]
+    # Names only, by a walk that does not mind what vanishes: the process that is watched is at work.
+    found = (Path(place, name).relative_to(folder) for place, _, names in os.walk(folder) for name in names)
+    return [str(path) for path in found if "unfinished" in str(path) and path.name == "manifest.json"]
 
 
 @pytest.mark.parametrize(
@@ -634,7 +636,8 @@ def test_an_evaluation_that_was_stopped_goes_on(
     number: int, code: int, indexed: Path, slow: Slow, uninterrupted: Ended
 ) -> None:
     def some_were_asked() -> bool:
-        return slow.asked() > 9 and (number != signal.SIGKILL or bool(unfinished(indexed)))
+        kept = [name for name in unfinished(indexed) if ".writing-" not in name]
+        return slow.asked() > 9 and (number != signal.SIGKILL or bool(kept))
 
     # Whoever is killed says nothing more: what was kept before is all there is.
     keeps = 0.2 if number == signal.SIGKILL else 10.0
@@ -647,14 +650,16 @@ def test_an_evaluation_that_was_stopped_goes_on(
         )
     before = slow.asked()
     assert 9 < before < 30
-    assert len(unfinished(indexed)) == 1
+    # Who is killed while it writes leaves what it wrote aside; the state before that is whole.
+    assert [kept for kept in unfinished(indexed) if ".writing-" not in kept]
     slow.forget()
     again = in_a_terminal(EVALUATE, indexed, slow.env())
     [done] = set(re.findall(r"going on after (\d+) queries", again.err))
     assert slow.asked() == 30 - int(done)
-    # A few queries are on threads, or wait for the one before them, when the end comes.
-    lost = 9 if number == signal.SIGKILL else 7
-    assert before - lost <= int(done) <= before
+    # A few queries are on threads, or wait for the one before them, when the end comes. A kill also loses
+    # what was found since the state was last kept.
+    assert 0 < int(done) <= before
+    assert number == signal.SIGKILL or before - 7 <= int(done)
     assert unfinished(indexed) == []
     assert again.out == uninterrupted.out
 
