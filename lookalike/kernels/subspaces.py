@@ -81,15 +81,8 @@ def symmetric_singular_pairs(
     size = matrices.shape[-1]
     left, right = np.empty_like(matrices), np.empty_like(matrices)
     values = np.empty(matrices.shape[:-1])
+    square, flat = (-1, size, size), (-1, size)
     singular_pairs_of_all(
-        *(
-            array.reshape(-1, *shape)
-            for array, shape in (
-                (matrices, (size, size)),
-                (left, (size, size)),
-                (values, (size,)),
-                (right, (size, size)),
-            )
-        )
+        matrices.reshape(square), left.reshape(square), values.reshape(flat), right.reshape(square)
     )
     return np.where(turn, right, left), values, np.where(turn, left, right)

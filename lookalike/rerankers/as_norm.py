@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lookalike.rerankers._lists import ListReranker
 from lookalike.rerankers.contract import check_count
-from lookalike.transitivity.lists import without_query
+from lookalike.transitivity.lists import nearest_to, without_query
 from lookalike.transitivity.tables import Lists, Row, Tables
 
 # Similarities lie on a grid and are true to about 1e-7: a smaller spread of a cohort is no spread.
@@ -55,13 +55,9 @@ class AsNorm(ListReranker):
 
     def _query_cohorts(self, row: Row) -> NDArray[np.float64]:
         """The query's cohort for each target, which is passed over; (n, cohort)."""
-        scores = row.scores.copy()
-        if row.member is not None:
-            scores[row.member] = -np.inf  # last, where nobody looks
-        others = len(scores) - (row.member is not None)
-        order = np.argsort(-scores, kind="stable")[: min(self.cohort + 1, others)]
-        nearest = scores[order]
-        cohorts = np.repeat(nearest[None, :-1], len(scores), axis=0)
+        order = nearest_to(row, self.cohort + 1)
+        nearest = row.scores[order]
+        cohorts = np.repeat(nearest[None, :-1], len(row.scores), axis=0)
         # The target in place i leaves it to the next one, and so do those behind it.
         for place, target in enumerate(order[:-1]):
             cohorts[target, place:] = nearest[place + 1 :]

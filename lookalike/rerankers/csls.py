@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lookalike.rerankers._lists import ListReranker
 from lookalike.rerankers.contract import check_count
-from lookalike.transitivity.lists import without_query
+from lookalike.transitivity.lists import nearest_to, without_query
 from lookalike.transitivity.tables import Lists, Row, Tables
 
 
@@ -42,6 +42,5 @@ class Csls(ListReranker):
     def rescored(self, row: Row, lists: Lists, tables: Tables) -> NDArray[np.float64]:
         """2 s - r(q) - r(t)."""
         near_targets = without_query(lists, row.member, self.neighbours).scores.mean(axis=1)
-        others = row.scores if row.member is None else np.delete(row.scores, row.member)
-        near_query = np.sort(others)[::-1][: self.neighbours].mean()
+        near_query = row.scores[nearest_to(row, self.neighbours)].mean()
         return 2.0 * row.scores - near_query - near_targets

@@ -14,7 +14,7 @@ from lookalike.kernels.threads import one_blas_thread
 from lookalike.parameters import is_positive
 from lookalike.rerankers._lists import ListReranker
 from lookalike.rerankers.contract import check_count
-from lookalike.transitivity.lists import without_query
+from lookalike.transitivity.lists import nearest_to, without_query
 from lookalike.transitivity.tables import Lists, Row, Tables
 
 # Residual of the solution, relative to y. The largest alpha leaves a matrix with condition 2,000: well within
@@ -78,9 +78,7 @@ class Diffusion(ListReranker):
 
     def rescored(self, row: Row, lists: Lists, tables: Tables) -> NDArray[np.float64]:
         """Solve for one query."""
-        order = np.argsort(-row.scores, kind="stable")
-        order = order[order != row.member] if row.member is not None else order
-        entries = order[: self.query_neighbours]
+        entries = nearest_to(row, self.query_neighbours)
         start = np.zeros(len(tables))
         start[entries] = self._affinity(row.scores[entries])
         graph = self._graph(without_query(lists, row.member, self.neighbours))

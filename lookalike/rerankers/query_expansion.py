@@ -7,6 +7,7 @@ import numpy as np
 from lookalike.errors import BadInput
 from lookalike.parameters import is_positive
 from lookalike.rerankers.contract import Reranker, Scored, check_count
+from lookalike.transitivity.lists import nearest_to
 from lookalike.transitivity.tables import Row, Tables, compare
 
 
@@ -45,12 +46,10 @@ class QueryExpansion(Reranker):
 
     def score(self, row: Row, tables: Tables) -> Scored:
         """All sets at once; with nobody to ask besides the target, the baseline stays."""
-        order = np.argsort(-row.scores, kind="stable")
-        order = order[order != row.member] if row.member is not None else order
         nobody = np.full(len(tables), -1)
-        if len(order) < 2:
+        if len(tables) - (row.member is not None) < 2:
             return Scored(row.scores.copy(), nobody)
-        nearest = order[: self.neighbours]
+        nearest = nearest_to(row, self.neighbours)
         weights = np.maximum(row.scores[nearest], 0.0) ** self.alpha
         asking = compare(tables.similarity, tables.sets[nearest], tables.sets).scores
         # A sum down the columns, not a matrix product: its order of terms does not depend on threads.

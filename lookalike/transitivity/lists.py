@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.progress import Track, silent
-from lookalike.transitivity.proxies import find_neighbours
+from lookalike.transitivity.proxies import find_neighbours, proxy_slots
 from lookalike.transitivity.tables import Lists, Row, Tables
 
 # One comparison of all pairs serves every second stage that looks no further than this.
@@ -49,13 +50,16 @@ def without_query(lists: Lists, member: int | None, count: int) -> Lists:
     count : int
         How many to return, as far as there are so many.
     """
-    available = lists.sets.shape[1] - (member is not None)
-    width = max(0, min(count, available))
     if member is None:
-        return Lists(lists.sets[:, :width], lists.scores[:, :width])
-    passed = lists.sets[:, : width + 1] == member
-    kept = np.argsort(passed, axis=1, kind="stable")[:, :width]
+        return Lists(lists.sets[:, :count], lists.scores[:, :count])
+    kept = proxy_slots(lists, count, member)
     return Lists(np.take_along_axis(lists.sets, kept, axis=1), np.take_along_axis(lists.scores, kept, axis=1))
+
+
+def nearest_to(row: Row, count: int) -> NDArray[np.int64]:
+    """Numbers of the sets nearest to a query, nearest first, itself left out; ties go to the lower number."""
+    order = np.argsort(-row.scores, kind="stable")
+    return (order if row.member is None else order[order != row.member])[:count]
 
 
 def with_query(lists: Lists, row: Row, count: int) -> tuple[Lists, int]:
@@ -88,7 +92,7 @@ def with_query(lists: Lists, row: Row, count: int) -> tuple[Lists, int]:
     sets = np.column_stack([lists.sets[:, :width], np.full(total, total)])
     scores = np.column_stack([lists.scores[:, :width], row.scores])
     order = np.argsort(-scores, axis=1, kind="stable")[:, :width]
-    own = np.argsort(-row.scores, kind="stable")[:width]
+    own = nearest_to(row, width)
     return (
         Lists(
             np.vstack([np.take_along_axis(sets, order, axis=1), own]),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lookalike.kernels.threads import in_order
 from lookalike.progress import Track, silent
 from lookalike.similarities.contract import Matches, NearMatches, PreparedSets, SetSimilarity
-from lookalike.transitivity.tables import Neighbours, compare, set_blocks
+from lookalike.transitivity.tables import Lists, Neighbours, compare, set_blocks
 
 # With this share of new sets, comparing all pairs in large blocks is quicker than set by set.
 REBUILD_SHARE = 0.5
@@ -142,7 +142,7 @@ def update_neighbours(
     return state.neighbours()
 
 
-def proxy_slots(neighbours: Neighbours, proxies: int, member: int | None) -> NDArray[np.int64]:
+def proxy_slots(neighbours: Neighbours | Lists, proxies: int, member: int | None) -> NDArray[np.int64]:
     """Choose, for every target, the columns of its neighbours that are its proxies; (n, k).
 
     The query is never its own witness: if it is a member of the gallery it is passed over and the next

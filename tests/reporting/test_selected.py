@@ -5,7 +5,7 @@ import pytest
 
 from lookalike.kernels.exact import plain_unit_rows
 from lookalike.kernels.selection import energies
-from lookalike.reporting.selected import SMALL, picture_of
+from lookalike.reporting.selected import picture_of
 from lookalike.similarities.max_max import MaxMax
 
 
@@ -17,7 +17,7 @@ def turning(faces: int, seed: int = 0) -> np.ndarray:
     return plane + 0.02 * rng.normal(size=plane.shape)
 
 
-@pytest.mark.parametrize("faces", [11, 60, SMALL + 20])
+@pytest.mark.parametrize("faces", [11, 60, 320])
 def test_it_is_the_choice_that_the_similarity_makes(faces: int) -> None:
     rows = turning(faces)
     projections, chosen, evenly = picture_of(rows, 10)
@@ -30,7 +30,7 @@ def test_it_is_the_choice_that_the_similarity_makes(faces: int) -> None:
     assert np.diff(evenly) == pytest.approx(np.full(9, np.ptp(line) / 9))
 
 
-@pytest.mark.parametrize("faces", [20, SMALL + 20])
+@pytest.mark.parametrize("faces", [20, 320])
 def test_components_have_the_energy_of_the_selection(faces: int) -> None:
     rows = turning(faces)
     projections, _, _ = picture_of(rows, 10)
