@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lookalike.collection.unfinished import Unfinished
 from lookalike.errors import BadInput
-from lookalike.evaluation.labels import Labels
+from lookalike.evaluation.labels import Labels, check_measurable
 from lookalike.evaluation.measures import Ranks
 from lookalike.kernels.threads import in_order
 from lookalike.progress import Track
@@ -77,7 +77,7 @@ class Asking:
         own : int
             How many of the sets with a query's person are the query itself: 1 in its own gallery, else 0.
         """
-        self._check(people)
+        check_measurable(self.persons.tolist(), people)
         done = self._take_up(work, people, own)
         if done == len(people):
             return
@@ -118,17 +118,6 @@ class Asking:
 
     def _starts(self) -> list[int]:
         return np.cumsum([0, *(1 + len(run.counts) for run in self.asked[:-1])]).tolist()
-
-    def _check(self, people: Sequence[str]) -> None:
-        if not people:
-            raise BadInput(
-                "no query has a match in the gallery, so there is nothing to measure: check the labels"
-            )
-        if len(set(self.persons)) == 1:
-            raise BadInput(
-                f"all {len(self.persons)} sets show one person, {people[0]!r}, so every order is perfect: "
-                f"label more than one person"
-            )
 
     def _done(self) -> int:
         return len(self.found[-1])

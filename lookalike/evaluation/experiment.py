@@ -15,7 +15,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import TableStore
 from lookalike.collection.unfinished import Unfinished
 from lookalike.errors import BadInput, Conflict
-from lookalike.evaluation.labels import Labels, check_labels
+from lookalike.evaluation.labels import Labels, check_labels, check_measurable
 from lookalike.evaluation.protocol import held_out, leave_one_out, outside
 from lookalike.evaluation.record import labels_fingerprint
 from lookalike.evaluation.results import Evaluation, joined
@@ -194,20 +194,13 @@ def check_experiment(
 
 
 def _check_matches(gallery: Gallery, labels: Labels, queries: Sequence[FaceSet] | None) -> None:
-    people = Counter(labels[id] for id in gallery.ids())
     for query in queries or ():
         if query.dimension != gallery.dimension:
             raise BadInput(
                 f"query {query.id!r} is described by {query.dimension} numbers a face, the gallery by "
                 f"{gallery.dimension}: describe both the same way"
             )
-    asked = people if queries is None else Counter(labels[query.id] for query in queries)
-    if not any(people[who] > (queries is None) for who in asked):
-        raise BadInput(
-            "no query has a match in the gallery, so there is nothing to measure: check the labels"
-        )
-    if len(people) == 1:
-        raise BadInput(
-            f"all {len(gallery)} sets show one person, {next(iter(people))!r}, so every order is perfect: "
-            f"label more than one person"
-        )
+    persons = [labels[id] for id in gallery.ids()]
+    people = Counter(persons)
+    asked = persons if queries is None else [labels[query.id] for query in queries]
+    check_measurable(persons, [who for who in asked if people[who] > (queries is None)])

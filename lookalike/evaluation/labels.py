@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lookalike.errors import BadInput, NotFound
 from lookalike.evaluation.label_files import Labels, from_csv, from_mat, from_npz, from_youtube_faces
 from lookalike.intake.readers.youtube_faces import is_youtube_faces
 
-__all__ = ["Labels", "check_labels", "join_labels", "read_labels"]
+__all__ = ["Labels", "check_labels", "check_measurable", "join_labels", "read_labels"]
 
 
 def read_labels(path: Path) -> Labels:
@@ -64,6 +64,32 @@ def join_labels(read: Iterable[Labels]) -> Labels:
                     f"remove what is wrong"
                 )
     return joined
+
+
+def check_measurable(persons: Collection[str], asked: Collection[str]) -> None:
+    """Refuse people by whom nothing can be measured.
+
+    Parameters
+    ----------
+    persons : collection of str
+        Who is on each set of the gallery.
+    asked : collection of str
+        Who is on each query that has a match.
+
+    Raises
+    ------
+    BadInput
+        If there is no such query, or nobody but one person.
+    """
+    if not asked:
+        raise BadInput(
+            "no query has a match in the gallery, so there is nothing to measure: check the labels"
+        )
+    if len(set(persons)) == 1:
+        raise BadInput(
+            f"all {len(persons)} sets show one person, {next(iter(asked))!r}, so every order is perfect: "
+            f"label more than one person"
+        )
 
 
 def check_labels(labels: Labels, ids: Iterable[str]) -> None:
