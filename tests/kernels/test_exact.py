@@ -124,7 +124,7 @@ def test_inputs_are_untouched() -> None:
 
 
 def test_what_is_one_but_for_the_grid_is_one() -> None:
-    # In two dimensions directions 2.5e-4 apart have the cosine 1 - 3.2e-8, nearer to 1 than the grid can tell.
+    # In two dimensions directions 2.5e-4 apart have the cosine 1 - 3.2e-8: the grid cannot tell it from 1.
     a, b = (unit_rows(np.array([[np.cos(t), np.sin(t)]])) for t in (0.3, 0.30025))
     assert float(np.float64(a[0]) @ np.float64(b[0])) != 1.0
     assert cosines(a, b).item() == 1.0
