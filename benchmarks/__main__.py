@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.growth_plot import draw_growth
 
-NAMES = ("index", "query", "train", "rerank", "growth", "memory", "startup", "evaluate")
+NAMES = ("index", "query", "train", "rerank", "growth", "memory", "shortlist", "startup", "evaluate")
 RESULTS = Path("bench-results")
 
 

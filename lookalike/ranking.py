@@ -54,6 +54,8 @@ class Ranking(Sequence[Answer]):
         How many sets were ranked.
     similarity, reranker : str
         The parts that made the order, with their options.
+    sets : int
+        How many sets there are besides the query: more than were ranked if a shortlist was.
     """
 
     query: str
@@ -61,6 +63,7 @@ class Ranking(Sequence[Answer]):
     total: int
     similarity: str
     reranker: str
+    sets: int
 
     @overload
     def __getitem__(self, place: int) -> Answer: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,19 @@ from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet
 from lookalike.indexing import index
+from lookalike.kernels.order import best_first, places
 from lookalike.parameters import is_whole
 from lookalike.progress import Track, silent
 from lookalike.ranking import Answer, Explanation, Ranking, Witness
 from lookalike.rerankers.contract import Beliefs, Reranker, Scored
+from lookalike.shortlisting import open_shortlist
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
 from lookalike.training import train
+from lookalike.transitivity.shortlist import Shortlist, narrowed
 from lookalike.transitivity.tables import Row, Tables, rows
+
+# Answers for which a shortlist is long enough.
+SERVED = 100
 
 
 class Search:
@@ -30,15 +37,19 @@ class Search:
         As `lookalike.index` returns them.
     reranker : Reranker
         As `lookalike.train` returns it.
+    shortlist : Shortlist, optional
+        Says whom to rank where comparing a query with all sets would take long. It serves the first
+        `SERVED` answers: who asks for more is answered from all sets.
     """
 
-    def __init__(self, tables: Tables, reranker: Reranker) -> None:
+    def __init__(self, tables: Tables, reranker: Reranker, shortlist: Shortlist | None = None) -> None:
         if not isinstance(reranker, Reranker):
             raise BadInput(
                 f"a search needs a fitted reranker, got {reranker!r}: use open_search, or train first"
             )
         self.tables = tables
         self.reranker = reranker
+        self.shortlist = shortlist
 
     def find(self, query: str | FaceSet, top: int | None = None) -> Ranking:
         """Rank all sets for one query; see `lookalike.find`."""
@@ -48,9 +59,11 @@ class Search:
     def find_many(self, queries: Sequence[str | FaceSet], top: int | None = None) -> Iterator[Ranking]:
         """Rank all sets for each query in turn; every answer is the one the query gets alone."""
         check_top(top)
+        if self.shortlist is not None and top is not None and top <= SERVED:
+            yield from (self._find_among(self.shortlist, query, top) for query in queries)
+            return
         for query, row in zip(queries, self.rows(queries), strict=True):
-            scored = self.reranker.score(row, self.tables)
-            yield self._ranking(_name(query), row, scored, top)
+            yield self._ranking(query, row, self.reranker.score(row, self.tables), top)
 
     def explain(self, query: str | FaceSet, target: str) -> Explanation:
         """Return the evidence for one answer; see `lookalike.explain`."""
@@ -65,18 +78,16 @@ class Search:
             raise BadInput(f"query and target are the same set {query!r}: choose another target")
         said = self.reranker.beliefs(row, self.tables)
         scored = self.reranker.score(row, self.tables)
-        ranking = self._ranking(_name(query), row, scored, None)
-        answers = {answer.id: answer for answer in ranking}
         similarity, prepared = self.tables.similarity, self._prepared(query)
-        for target, number in zip(targets, numbers, strict=True):
+        for answer, number in zip(self._answers(row, scored, np.array(numbers)), numbers, strict=True):
             yield Explanation(
-                query=ranking.query,
-                answer=answers[target],
-                total=ranking.total,
+                query=_name(query),
+                answer=answer,
+                total=self._others(row),
                 query_face=similarity.exemplar(prepared, row.query_modes[number]),
                 target_face=similarity.exemplar(self.tables.sets[number], row.set_modes[number]),
-                similarity=ranking.similarity,
-                reranker=ranking.reranker,
+                similarity=parts.spec(similarity),
+                reranker=parts.spec(self.reranker),
                 witnesses=tuple(self._witnesses(prepared, row, number, said)),
             )
 
@@ -84,16 +95,32 @@ class Search:
         """Compare each query with every set: the only arithmetic on faces that a query needs."""
         if not queries:
             return iter(())
-        members = [self.tables.number(query) if isinstance(query, str) else None for query in queries]
-        if len(self.tables) == 1 and 0 in members:
-            raise BadInput("the gallery holds only the query itself: add more sets to search in")
+        members = [self._member(query) for query in queries]
         return rows(self.tables, PreparedSets.join([self._prepared(query) for query in queries]), members)
 
-    def order(self, row: Row, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Numbers of the sets, best first; ties go to the baseline, then to the id. The query is left out."""
+    def order(self, row: Row, scores: NDArray[np.float64], top: int | None = None) -> NDArray[np.int64]:
+        """Numbers of the best sets; ties go to the baseline, then to the id. The query is left out."""
         # Sets are numbered in the order of their ids.
-        order = np.lexsort((np.arange(len(scores)), -row.scores, -scores))
-        return order if row.member is None else order[order != row.member]
+        order = best_first(scores, row.scores[: len(scores)], None if top is None else top + 1)
+        return (order if row.member is None else order[order != row.member])[:top]
+
+    def _find_among(self, shortlist: Shortlist, query: str | FaceSet, top: int) -> Ranking:
+        """Rank the shortlist: every set of it has the score that it has among all."""
+        member, prepared = self._member(query), self._prepared(query)
+        targets = shortlist.targets(prepared)
+        tables, member_there = narrowed(self.tables, targets[targets != member], member, self.reranker.asks)
+        [row] = rows(tables, PreparedSets.join([prepared]), [member_there])
+        scored = self.reranker.score(row, tables)
+        among = Search(tables, self.reranker)._ranking(query, row, scored, top)
+        return replace(among, sets=len(self.tables) - (member is not None))
+
+    def _member(self, query: str | FaceSet) -> int | None:
+        if not isinstance(query, str):
+            return None
+        number = self.tables.number(query)
+        if len(self.tables) == 1:
+            raise BadInput("the gallery holds only the query itself: add more sets to search in")
+        return number
 
     def _prepared(self, query: str | FaceSet) -> dict[str, NDArray[np.generic]]:
         if isinstance(query, str):
@@ -109,25 +136,30 @@ class Search:
             )
         return dict(self.tables.similarity.prepare(query.faces))
 
-    def _ranking(self, query: str, row: Row, scored: Scored, top: int | None) -> Ranking:
-        order = self.order(row, scored.scores)
-        places = np.empty(len(self.tables), dtype=np.int64)
-        baseline_order = self.order(row, row.scores)
-        places[baseline_order] = np.arange(1, len(baseline_order) + 1)
-        ids = self.tables.ids
-        answers = tuple(
-            Answer(
-                rank=rank,
+    def _ranking(self, query: str | FaceSet, row: Row, scored: Scored, top: int | None) -> Ranking:
+        answers = self._answers(row, scored, self.order(row, scored.scores, top))
+        similarity, reranker = parts.spec(self.tables.similarity), parts.spec(self.reranker)
+        total = self._others(row)
+        return Ranking(_name(query), tuple(answers), total, similarity, reranker, total)
+
+    def _answers(self, row: Row, scored: Scored, numbers: NDArray[np.int64]) -> Iterator[Answer]:
+        """The answers that some sets are, each in its place among all."""
+        ids, baseline = self.tables.ids, row.scores[: len(self.tables)]
+        ranks = places(_without(row.member, scored.scores), baseline, numbers) + 1
+        baseline_ranks = places(_without(row.member, baseline), baseline, numbers) + 1
+        for number, rank, baseline_rank in zip(numbers, ranks, baseline_ranks, strict=True):
+            yield Answer(
+                rank=int(rank),
                 id=ids[number],
                 score=float(scored.scores[number]),
-                baseline=float(row.scores[number]),
-                baseline_rank=int(places[number]),
+                baseline=float(baseline[number]),
+                baseline_rank=int(baseline_rank),
                 through=ids[scored.through[number]] if scored.through[number] >= 0 else None,
             )
-            for rank, number in enumerate(order[:top], start=1)
-        )
-        similarity, reranker = parts.spec(self.tables.similarity), parts.spec(self.reranker)
-        return Ranking(query, answers, len(order), similarity, reranker)
+
+    def _others(self, row: Row) -> int:
+        """How many sets a query is ranked against: a narrowed table does not count the query anyway."""
+        return len(self.tables) - (row.member is not None and row.member < len(self.tables))
 
     def _witnesses(
         self, prepared: dict[str, NDArray[np.generic]], row: Row, target: int, said: Beliefs
@@ -137,7 +169,7 @@ class Search:
             proxy, slot = int(said.proxies[target, place]), int(said.slots[target, place])
             silenced = said.beliefs.copy()
             silenced[target, place] = -np.inf
-            without = self.reranker.decide(row, said.proxies, silenced).scores
+            without = _without(row.member, self.reranker.decide(row, said.proxies, silenced).scores)
             regressions = said.regressions
             yield Witness(
                 proxy=tables.ids[proxy],
@@ -148,7 +180,7 @@ class Search:
                 proxy_face_to_query=show(tables.sets[proxy], row.set_modes[proxy]),
                 proxy_face_to_target=show(tables.sets[proxy], tables.neighbours.their_modes[target, slot]),
                 target_face_to_proxy=show(tables.sets[target], tables.neighbours.own_modes[target, slot]),
-                rank_without=int(np.flatnonzero(self.order(row, without) == target)[0]) + 1,
+                rank_without=1 + int(places(without, row.scores, np.array([target]))[0]),
             )
 
 
@@ -170,12 +202,16 @@ def open_search(
     reranker: Reranker | str = "learnt",
     seed: int = 0,
     track: Track = silent,
+    shortlist: bool | None = None,
 ) -> Search:
-    """Index and train what is missing, and return the gallery ready to be asked many times."""
+    """Index and train what is missing, and return the gallery ready to be asked many times.
+
+    Parameters are those of `find`.
+    """
+    stored = gallery if isinstance(gallery, Gallery) else None
     tables = index(gallery, similarity, track)
-    return Search(
-        tables, train(tables, reranker, seed, gallery if isinstance(gallery, Gallery) else None, track)
-    )
+    fitted = train(tables, reranker, seed, stored, track)
+    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, stored))
 
 
 def find(
@@ -186,6 +222,7 @@ def find(
     top: int | None = None,
     seed: int = 0,
     track: Track = silent,
+    shortlist: bool | None = None,
 ) -> Ranking:
     """Order the sets of a gallery by how sure we are that they show the query's person.
 
@@ -202,8 +239,11 @@ def find(
         Chooses the sets from which the second stage learns.
     track : callable
         Shows progress.
+    shortlist : bool, optional
+        Whether to compare the query with a shortlist instead of all sets, for at most 100 answers; unless
+        given, galleries of 50,000 sets and more have one if its library is installed.
     """
-    return open_search(gallery, similarity, reranker, seed, track).find(query, top)
+    return open_search(gallery, similarity, reranker, seed, track, shortlist).find(query, top)
 
 
 def explain(
@@ -220,6 +260,15 @@ def explain(
     Parameters are those of `find`; target is the id of a gallery set.
     """
     return open_search(gallery, similarity, reranker, seed, track).explain(query, target)
+
+
+def _without(member: int | None, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores with the query behind everybody: it is not ranked."""
+    if member is None or member >= len(scores):
+        return scores
+    others = scores.copy()
+    others[member] = -np.inf
+    return others
 
 
 def _name(query: str | FaceSet) -> str:

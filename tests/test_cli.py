@@ -206,6 +206,18 @@ def test_find_by_every_kind_of_query(
     assert ids_of(ask(made["vectors"], sources / "copies.npz", "--set", "copy1"))[0] == "p0/v1"
 
 
+def test_find_on_a_shortlist_gives_the_answers_of_all_sets(
+    copy: Callable[[str], Path], tmp_path: Path, ready: Ready
+) -> None:
+    gallery = copy("vectors")
+    for query in ("p0/v0", "p1/v0"):
+        whole = ready.works("find", gallery, query, "--exhaustive", "--json", cwd=tmp_path).json
+        short = ready.works("find", gallery, query, "--shortlist", "--json", cwd=tmp_path).json
+        # A gallery of twelve sets is on its shortlist as a whole.
+        assert short == whole
+        assert whole["total"] == whole["sets"] == 11
+
+
 @pytest.mark.parametrize("similarity", parts.names("similarities"))
 def test_find_and_evaluate_by_every_part(
     similarity: str, copy: Callable[[str], Path], sources: Path, tmp_path: Path, ready: Ready

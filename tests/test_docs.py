@@ -134,7 +134,9 @@ def test_every_command_has_help_and_a_section_with_its_options(name: str) -> Non
     assert f"lookalike {name} " in "".join(re.findall(BLOCK, told)[0]), "show an example"
     table = "\n".join(row.split("|")[1] for row in told.splitlines() if row.startswith("| `-"))
     rows = re.findall(r"`(--?[\w-]+)[^`]*`", table)
-    assert sorted(rows) == sorted(spelling for option in options(name) for spelling in option.opts)
+    assert sorted(rows) == sorted(
+        spelling for option in options(name) for spelling in (*option.opts, *option.secondary_opts)
+    )
     usage = re.search(r"^`(lookalike [^`]*)`$", told, re.MULTILINE)
     assert usage
     for given in command.params:

@@ -11,7 +11,7 @@ from lookalike.ranking import Answer, Explanation, Ranking, Witness
 
 FIRST = Answer(1, "b", 0.9, 0.4, 7, "p")
 SECOND = Answer(2, "a", 0.8, 0.8, 1, None)
-RANKING = Ranking("q", (FIRST, SECOND), 12, "max_max:samples=10", "learnt:proxies=10")
+RANKING = Ranking("q", (FIRST, SECOND), 12, "max_max:samples=10", "learnt:proxies=10", 12)
 WITNESS = Witness("p", (0.8, 0.4, 0.9, 1.0, 0.7), 1.2, 1.0, 3, 1, 2, 0, 9)
 
 
@@ -30,7 +30,7 @@ def test_a_ranking_is_a_sequence() -> None:
 
 
 def test_an_empty_ranking() -> None:
-    empty = Ranking("q", (), 0, "max_max", "baseline")
+    empty = Ranking("q", (), 0, "max_max", "baseline", 0)
     assert len(empty) == 0
     assert not empty
     assert empty.ids == []
@@ -41,12 +41,12 @@ def test_nothing_can_be_changed() -> None:
         RANKING.total = 3
     with pytest.raises(FrozenInstanceError):
         FIRST.rank = 2
-    assert Ranking("q", (FIRST, SECOND), 12, "max_max:samples=10", "learnt:proxies=10") == RANKING
+    assert Ranking("q", (FIRST, SECOND), 12, "max_max:samples=10", "learnt:proxies=10", 12) == RANKING
 
 
 def test_plain_values() -> None:
     plain = json.loads(json.dumps(RANKING.to_dict()))
-    assert set(plain) == {"query", "answers", "total", "similarity", "reranker"}
+    assert set(plain) == {"query", "answers", "total", "similarity", "reranker", "sets"}
     assert plain["query"] == "q"
     assert plain["total"] == 12
     assert plain["answers"][0] == {

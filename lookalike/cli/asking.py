@@ -9,7 +9,7 @@ import typer
 
 from lookalike.cli.opening import open_gallery, read_asked
 from lookalike.cli.options import GalleryPath, Json, OneReranker, Query, QuerySet, Quiet, Seed, Similarity
-from lookalike.cli.terminal import print_json, print_table
+from lookalike.cli.terminal import print_json, print_table, say
 
 
 def find(
@@ -20,6 +20,14 @@ def find(
     similarity: Similarity = "max_max",
     set_id: QuerySet = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw the answers into this PNG file.")] = None,
+    shortlist: Annotated[
+        bool | None,
+        typer.Option(
+            "--shortlist/--exhaustive",
+            help="Rank a shortlist or all sets (default: a shortlist from 50,000 sets on, where it can be).",
+            show_default=False,
+        ),
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -34,10 +42,12 @@ def find(
         check_new(picture)
     with Gallery(gallery) as opened:
         asked = read_asked(opened, query, set_id)
-        search = open_gallery(opened, similarity, reranker, seed, quiet)
+        search = open_gallery(opened, similarity, reranker, seed, quiet, shortlist)
         ranking = search.find(asked, top)
         if picture is not None:
             draw_ranking(opened, search, asked, picture, top)
+    if ranking.total < ranking.sets:
+        say(f"a shortlist of {ranking.total} of {ranking.sets} sets was ranked; see --exhaustive", quiet)
     if json:
         print_json(ranking.to_dict())
         return

@@ -15,17 +15,27 @@ if TYPE_CHECKING:
     from lookalike.transitivity.tables import Tables
 
 
-def open_gallery(gallery: Gallery, similarity: str, reranker: str, seed: int, quiet: bool) -> Search:
+def open_gallery(
+    gallery: Gallery,
+    similarity: str,
+    reranker: str,
+    seed: int,
+    quiet: bool,
+    shortlist: bool | None = False,
+) -> Search:
     """Check every parameter, then index and train what is missing, saying first what has to be made."""
     from lookalike import parts
     from lookalike.retrieval import Search
+    from lookalike.shortlisting import check_shortlist, open_shortlist
     from lookalike.training import check_seed
 
     check_seed(seed)
-    parts.build("rerankers", reranker).check()
+    method = parts.build("rerankers", reranker)
+    method.check()
+    check_shortlist(parts.build("similarities", similarity), method, shortlist)
     tables = open_tables(gallery, similarity, quiet)
     [fitted] = train_method(gallery, tables, reranker, [seed], quiet)
-    return Search(tables, fitted)
+    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, gallery))
 
 
 def open_tables(gallery: Gallery, similarity: str, quiet: bool) -> Tables:

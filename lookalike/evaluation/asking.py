@@ -139,5 +139,5 @@ class Asking:
 
 def _counts(reranker: Reranker, tables: Tables) -> tuple[int, ...]:
     """How many proxies may speak; none to count for a second stage that does not ask them one by one."""
-    most = min(getattr(reranker, "proxies", 0), tables.neighbours.sets.shape[1] - 1)
+    most = min(reranker.asks, tables.neighbours.sets.shape[1] - 1)
     return tuple(range(1, most + 1))

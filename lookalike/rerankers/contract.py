@@ -57,6 +57,16 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         """Whether `fit` depends on the seed."""
         return False
 
+    @property
+    def asks(self) -> int:
+        """How many proxies of each target speak; 0 for a second stage that does not ask them one by one."""
+        return 0
+
+    @property
+    def looks_at_all(self) -> bool:
+        """Whether a score depends on more than the query, the target and its proxies: then on all sets."""
+        return type(self).score is not Reranker.score
+
     def check(self) -> None:  # noqa: B027  (most second stages have nothing to check)
         """Refuse parameters that are out of range, before any work is done; `fit` does so too."""
 
@@ -77,14 +87,15 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
 
     def decide(self, row: Row, proxies: NDArray[np.int64], beliefs: NDArray[np.float64]) -> Scored:
         """Maximum over the proxies, and over the baseline where ``with_baseline`` says so."""
+        baseline = row.scores[: len(beliefs)]
         if not beliefs.shape[1]:  # a gallery too small for any proxy
-            return Scored(row.scores.copy(), np.full(len(row.scores), -1))
+            return Scored(baseline.copy(), np.full(len(baseline), -1))
         best = beliefs.argmax(axis=1)[:, None]
         scores = np.take_along_axis(beliefs, best, axis=1)[:, 0]
         through = np.take_along_axis(proxies, best, axis=1)[:, 0]
         if self.with_baseline:
-            through = np.where(row.scores >= scores, -1, through)
-            scores = np.maximum(scores, row.scores)
+            through = np.where(baseline >= scores, -1, through)
+            scores = np.maximum(scores, baseline)
         return Scored(scores, through)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

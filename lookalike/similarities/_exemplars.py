@@ -43,6 +43,8 @@ class ExemplarSimilarity(SetSimilarity):
         Width of the kernel that finds the steps; the median distance of two faces unless given.
     """
 
+    compares_faces = True
+
     def __init__(self, samples: int, preimage: str, bandwidth: float | None) -> None:
         self.samples = samples
         self.preimage = preimage
@@ -67,6 +69,10 @@ class ExemplarSimilarity(SetSimilarity):
     def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:
         """How alike the faces of one set are, each with each; (n, n), at most 1, 1 on the diagonal."""
 
+    def faces(self, sets: PreparedSets) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The faces kept."""
+        return sets.arrays["faces"], sets.starts["faces"]
+
     def sizes(self, sets: PreparedSets) -> NDArray[np.int64]:
         """Number of faces kept."""
         return np.diff(sets.starts["faces"])
@@ -79,7 +85,7 @@ class ExemplarSimilarity(SetSimilarity):
         """Best pair of faces for every pair of sets: one multiplication, then one exact product each."""
         shape = (len(a), len(b))
         pairs = np.indices(shape).reshape(2, -1)
-        scores, modes_a, modes_b = Screen(*self._faces(a), *self._faces(b)).finish(*pairs)
+        scores, modes_a, modes_b = Screen(*self.faces(a), *self.faces(b)).finish(*pairs)
         return Matches(scores.reshape(shape), modes_a.reshape(shape), modes_b.reshape(shape))
 
     def match_near(
@@ -92,13 +98,10 @@ class ExemplarSimilarity(SetSimilarity):
         upper: bool = False,
     ) -> NearMatches:
         """One multiplication in single precision; only what may be near is finished exactly."""
-        screen = Screen(*self._faces(a), *self._faces(b))
+        screen = Screen(*self.faces(a), *self.faces(b))
         sets_a, sets_b = wanted(screen.scores, floors_a, floors_b, count, upper, 2 * screen.error)
         scores, modes_a, modes_b = screen.finish(sets_a, sets_b)
         return NearMatches(sets_a, sets_b, scores, modes_a, modes_b)
-
-    def _faces(self, sets: PreparedSets) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        return sets.arrays["faces"], sets.starts["faces"]
 
     def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
         """Look the two faces up in the set's own table."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.errors import BadInput
 from lookalike.faceset import Faces
 
 Prepared = Mapping[str, NDArray[Any]]
@@ -114,6 +115,8 @@ class SetSimilarity(ABC):
     # Raise it when the arithmetic changes: tables made by the older one are then made again.
     version: int = 1
     mode_type: type[np.generic] = np.int64
+    # Whether the score is the largest product of two faces: see `faces`.
+    compares_faces: bool = False
 
     @property
     def mode_shape(self) -> tuple[int, ...]:
@@ -123,6 +126,13 @@ class SetSimilarity(ABC):
     def sizes(self, sets: PreparedSets) -> NDArray[np.int64]:
         """Rows that each set brings to a comparison, which decides how many sets fit a block; (n,)."""
         return np.ones(len(sets), dtype=np.int64)
+
+    def faces(self, sets: PreparedSets) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Unit vectors whose largest product is the score, and where each set begins.
+
+        Override it, with ``compares_faces``, if the score is that: large galleries then have shortlists.
+        """
+        raise BadInput(f"{type(self).__name__} does not compare faces one by one")
 
     @abstractmethod
     def prepare(self, faces: Faces) -> Prepared:

@@ -71,10 +71,8 @@ def grow_neighbours(
     def part(pair: tuple[int, int]) -> tuple[slice, slice, NearMatches]:
         upper, right = runs[pair[0]], runs[pair[1]]
         # Floors only rise: one read while it is being raised lets too much through, never too little.
-        floors = state.floors()
-        near = similarity.match_near(
-            sets[upper], sets[right], floors[upper], floors[right], state.count, upper == right
-        )
+        floors = state.floors(upper), state.floors(right)
+        near = similarity.match_near(sets[upper], sets[right], *floors, state.count, upper == right)
         return upper, right, near
 
     for upper, right, near in track(in_order(part, work), "comparing sets", len(work)):
@@ -173,9 +171,9 @@ class _State:
         for target, known in zip((self.sets, self.scores, self.own, self.their), (sets, *rest), strict=True):
             target[rows, :width] = known[:, :width]
 
-    def floors(self) -> NDArray[np.float64]:
-        """What a candidate must reach to enter each list."""
-        return self.scores[:, -1].copy() if self.count else np.full(len(self.scores), np.inf)
+    def floors(self, where: slice) -> NDArray[np.float64]:
+        """What a candidate must reach to enter each of some lists."""
+        return self.scores[where, -1].copy() if self.count else np.full(len(self.scores[where]), np.inf)
 
     def offer(
         self,

@@ -36,7 +36,11 @@ class Lists(NamedTuple):
 
 @dataclass(frozen=True)
 class Tables:
-    """Everything derived from a gallery: prepared sets in the order of their ids, and their neighbours."""
+    """Everything derived from a gallery: prepared sets in the order of their ids, and their neighbours.
+
+    Tables that are narrowed to some targets (`narrowed`) know a few more sets, which come behind the targets,
+    have no neighbours of their own and are not counted.
+    """
 
     ids: tuple[str, ...]
     dimension: int  # how many numbers describe a face
@@ -48,7 +52,7 @@ class Tables:
     longer: list[Lists] = field(default_factory=list, repr=False, compare=False)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.neighbours.sets)
 
     @cached_property
     def numbers(self) -> dict[str, int]:

@@ -1,0 +1,73 @@
+"""Shortlist: make or open what finds the few sets worth ranking in a large gallery."""
+
+from __future__ import annotations
+
+from lookalike import parts
+from lookalike.collection.gallery import Gallery
+from lookalike.derived import kept
+from lookalike.errors import BadInput
+from lookalike.kernels.codes import Codes, is_available
+from lookalike.rerankers.contract import Reranker
+from lookalike.similarities.contract import SetSimilarity
+from lookalike.transitivity.shortlist import Shortlist, code_faces
+from lookalike.transitivity.tables import Tables
+
+# Raised whenever the codes, or how they are stored, change.
+FORMAT = 1
+# From so many sets on, comparing a query with all of them takes longer than people like to wait.
+LARGE = 50_000
+
+
+def open_shortlist(
+    tables: Tables, reranker: Reranker, wanted: bool | None = None, gallery: Gallery | None = None
+) -> Shortlist | None:
+    """Return a shortlist, or None where all sets are to be compared.
+
+    Parameters
+    ----------
+    tables : Tables
+    reranker : Reranker
+    wanted : bool, optional
+        Unless given, large galleries have one wherever it can be had.
+    gallery : Gallery, optional
+        The gallery the tables belong to: codes are kept beside it.
+
+    Raises
+    ------
+    BadInput
+        If it is wanted and cannot be had.
+    """
+    check_shortlist(tables.similarity, reranker, wanted)
+    if wanted is None:
+        wanted = len(tables) >= LARGE and _why_not(tables.similarity, reranker) is None
+    return Shortlist(tables, _codes(tables, gallery)) if wanted else None
+
+
+def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool | None) -> None:
+    """Refuse a shortlist that cannot be had, before any work is done.
+
+    Raises
+    ------
+    BadInput
+        If it is wanted: the sentence says why not.
+    """
+    reason = _why_not(similarity, reranker)
+    if wanted and reason is not None:
+        raise BadInput(f"a shortlist cannot be had: {reason}; leave it out to compare all sets")
+
+
+def _why_not(similarity: SetSimilarity, reranker: Reranker) -> str | None:
+    if reranker.looks_at_all:
+        return f"the second stage {parts.spec(reranker)} looks at all sets"
+    if not similarity.compares_faces:
+        return f"{parts.spec(similarity)} does not compare faces one by one"
+    if not is_available():
+        return "it needs faiss (pip install 'lookalike[large]')"
+    return None
+
+
+def _codes(tables: Tables, gallery: Gallery | None) -> Codes:
+    kind = f"shortlist on {parts.spec(tables.similarity)}"
+    return kept(
+        gallery, tables, kind, str(FORMAT), lambda: code_faces(tables), Codes.to_arrays, Codes.from_arrays
+    )

@@ -1,0 +1,128 @@
+"""Shortlist: the few sets that can matter for a query, found without comparing it with all."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+from lookalike.kernels.codes import Codes
+from lookalike.similarities.contract import Prepared, PreparedSets
+from lookalike.transitivity.tables import Neighbours, Tables, compare
+
+Numbers = NDArray[np.int64]
+
+
+class Sizes(NamedTuple):
+    """How far to look; more finds more and takes longer."""
+
+    faces: int = 2000  # guessed nearest to each face of the query
+    compared: int = 4000  # sets of these faces that are really compared with the query
+    kept: int = 1000  # best of these, which are ranked
+    trusted: int = 100  # best of these, whose own neighbours are ranked too
+    # A query of very many faces is looked up by some of them, evenly spread.
+    asked: int = 32
+
+
+def code_faces(tables: Tables) -> Codes:
+    """Code the faces of all sets, a sixteenth of their memory; seconds for a million.
+
+    Raises
+    ------
+    BadInput
+        If the similarity does not compare faces one by one, or the library is not installed.
+    """
+    return Codes.of(tables.similarity.faces(tables.sets)[0])
+
+
+class Shortlist:
+    """Says which sets of a gallery are worth ranking for a query.
+
+    Parameters
+    ----------
+    tables : Tables
+    codes : Codes
+        As `code_faces` makes them.
+    sizes : Sizes
+    """
+
+    def __init__(self, tables: Tables, codes: Codes, sizes: Sizes | None = None) -> None:
+        faces, starts = tables.similarity.faces(tables.sets)
+        if len(codes) != len(faces) or codes.dimension - faces.shape[1] not in (0, 1):
+            raise BadInput(
+                f"there are codes of {len(codes)} faces of {codes.dimension} numbers for {len(faces)} faces "
+                f"of {faces.shape[1]}: make them again"
+            )
+        self.tables = tables
+        self.codes = codes
+        self.sizes = sizes or Sizes()
+        self._starts = starts
+
+    def targets(self, query: Prepared) -> Numbers:
+        """Numbers of the sets to rank, in increasing order; the query itself may be among them.
+
+        The guess only says whom to compare. Those who really are nearest stay, and the neighbours of the very
+        nearest join them: a set that does not resemble the query may resemble one that does.
+        """
+        tables, sizes = self.tables, self.sizes
+        near = self._guessed(query)
+        row = compare(tables.similarity, PreparedSets.join([query]), tables.sets[near])
+        best = near[np.lexsort((near, -row.scores[0]))][: sizes.kept]
+        friends = tables.neighbours.sets[best[: sizes.trusted]]
+        return np.union1d(best, friends)
+
+    def _guessed(self, query: Prepared) -> Numbers:
+        sizes = self.sizes
+        faces, _ = self.tables.similarity.faces(PreparedSets.join([query]))
+        some = np.unique(np.linspace(0, len(faces) - 1, min(len(faces), sizes.asked)).astype(int))
+        rows, products = (array.ravel() for array in self.codes.nearest(faces[some], sizes.faces))
+        found = rows >= 0
+        owners = np.searchsorted(self._starts, rows[found], side="right") - 1
+        # A set is as near as its nearest face.
+        order = np.lexsort((owners, -products[found]))
+        sets, first = np.unique(owners[order], return_index=True)
+        return np.sort(sets[np.argsort(first, kind="stable")][: sizes.compared])
+
+
+def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int) -> tuple[Tables, int | None]:
+    """The tables of some targets, with everything that second stages may ask about them.
+
+    Parameters
+    ----------
+    tables : Tables
+    targets : array (m,)
+        Numbers in increasing order. The query is not among them.
+    member : int or None
+        The query's number if it is in the gallery.
+    proxies : int
+        How many proxies of each target will be asked.
+
+    Returns
+    -------
+    tables : Tables
+        The targets come first, in their order; then those of their neighbours that are no targets, and the
+        query. Only targets have neighbours of their own.
+    member : int or None
+        The query's number in these tables.
+    """
+    # One more than asked, because a query that is a member is passed over.
+    columns = proxies + 1 if proxies else 0
+    near = Neighbours(
+        **{name: array[targets, :columns] for name, array in tables.neighbours._asdict().items()}
+    )
+    others = np.setdiff1d(near.sets, targets)
+    if member is not None:
+        others = np.union1d(others, [member])
+    chosen = np.concatenate([targets, others])
+    order = np.argsort(chosen, kind="stable")
+    place = order[np.searchsorted(chosen, near.sets, sorter=order)]
+    view = Tables(
+        tuple(tables.ids[number] for number in chosen),
+        tables.dimension,
+        tables.similarity,
+        tables.sets[chosen],
+        near._replace(sets=place),
+    )
+    return view, None if member is None else int(order[np.searchsorted(chosen, member, sorter=order)])

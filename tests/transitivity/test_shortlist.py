@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lookalike import FaceSet, Search, index, open_search, parts, train
+from lookalike.errors import BadInput
+from lookalike.transitivity.shortlist import Shortlist, Sizes, code_faces, narrowed
+from lookalike.transitivity.tables import rows
+from tests.small_world import small_world
+
+SIMILARITIES = [
+    name for name in parts.names("similarities") if parts.build("similarities", name).compares_faces
+]
+RERANKERS = [name for name in parts.names("rerankers") if not parts.build("rerankers", name).looks_at_all]
+# Small enough that most sets of a small world are left out.
+TIGHT = Sizes(faces=6, compared=8, kept=5, trusted=1, asked=3)
+
+
+def shortlisted(search: Search, sizes: Sizes = TIGHT) -> Search:
+    return Search(search.tables, search.reranker, Shortlist(search.tables, code_faces(search.tables), sizes))
+
+
+def test_parts_that_can_be_served_are_served() -> None:
+    assert SIMILARITIES == ["manifold", "max_max"]
+    assert RERANKERS == ["arithmetic_mean", "baseline", "geometric_mean", "learnt", "quadratic_mean"]
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+@pytest.mark.parametrize("reranker", RERANKERS)
+def test_a_set_has_the_same_score_on_the_shortlist_as_among_all(similarity: str, reranker: str) -> None:
+    sets, _ = small_world(people=12, sets=4)
+    whole = open_search(sets, similarity, reranker)
+    short = shortlisted(whole)
+    outsiders = [FaceSet(f"out-{n}", one.faces[:2] + 0.1) for n, one in enumerate(sets[:6])]
+    for query in [*(one.id for one in sets), *outsiders]:
+        among_all = {answer.id: answer for answer in whole.find(query)}
+        ranking = short.find(query, 100)
+        assert 5 <= ranking.total == len(ranking) < ranking.sets == len(among_all)
+        for answer in ranking:
+            truth = among_all[answer.id]
+            assert (answer.score, answer.baseline, answer.through) == (
+                truth.score,
+                truth.baseline,
+                truth.through,
+            )
+        # The order on the shortlist is the order among all, with the others left out.
+        assert ranking.ids == [id for id in among_all if id in set(ranking.ids)]
+
+
+def test_a_long_shortlist_is_everybody() -> None:
+    sets, _ = small_world()
+    whole = open_search(sets)
+    for one in sets:
+        assert shortlisted(whole, Sizes()).find(one.id, 100) == whole.find(one.id, 100)
+
+
+def test_whoever_asks_for_more_than_a_shortlist_serves_is_answered_from_all() -> None:
+    sets, _ = small_world(people=12, sets=4)
+    search = shortlisted(open_search(sets))
+    for top in (None, 101):
+        assert search.find(sets[0].id, top).total == len(sets) - 1
+    assert search.find(sets[0].id, 100).total < len(sets) - 1
+
+
+def test_an_explanation_is_the_one_among_all() -> None:
+    sets, _ = small_world(people=12, sets=4)
+    whole = open_search(sets)
+    short = shortlisted(whole)
+    target = short.find(sets[3].id, 3)[0].id
+    assert short.explain(sets[3].id, target) == whole.explain(sets[3].id, target)
+
+
+def test_neighbours_of_the_nearest_are_ranked_too() -> None:
+    sets, _ = small_world(people=12, sets=4)
+    tables = index(sets)
+    alone = Shortlist(tables, code_faces(tables), TIGHT._replace(trusted=0))
+    joined = Shortlist(tables, code_faces(tables), TIGHT)
+    query = tables.sets[7]
+    nearest = 7  # nobody is nearer to a set than itself
+    assert set(joined.targets(query)) == set(alone.targets(query)) | set(tables.neighbours.sets[nearest])
+
+
+def test_the_nearest_sets_are_on_it() -> None:
+    sets, _ = small_world(people=40, sets=5, dimension=32)
+    tables = index(sets)
+    shortlist = Shortlist(tables, code_faces(tables), Sizes(faces=60, compared=50, kept=30, trusted=0))
+    found = [
+        np.isin(tables.neighbours.sets[number, :10], shortlist.targets(tables.sets[number])).mean()
+        for number in range(len(tables))
+    ]
+    assert np.mean(found) > 0.98
+
+
+def test_narrowed_tables_know_just_what_is_asked() -> None:
+    sets, _ = small_world()
+    tables = index(sets)
+    targets = np.array([2, 5, 11])
+    view, member = narrowed(tables, targets, 7, proxies=3)
+    assert view.ids[:3] == tuple(tables.ids[number] for number in targets)
+    assert len(view) == 3
+    assert member is not None
+    assert view.ids[member] == tables.ids[7]
+    assert len(set(view.ids)) == len(view.ids) == len(view.sets)
+    for place, number in enumerate(targets):
+        near = [view.ids[local] for local in view.neighbours.sets[place]]
+        assert near == [tables.ids[other] for other in tables.neighbours.sets[number, :4]]
+    [whole] = rows(tables, tables.sets[7:8], [7])
+    [part] = rows(view, tables.sets[7:8], [member])
+    numbers = [tables.numbers[id] for id in view.ids]
+    np.testing.assert_array_equal(part.scores, whole.scores[numbers])
+
+
+def test_codes_of_other_faces_are_refused() -> None:
+    tables = index(small_world()[0])
+    with pytest.raises(BadInput, match="codes of"):
+        Shortlist(tables, code_faces(index(small_world(people=3)[0])))
+
+
+def test_a_similarity_without_faces_has_no_codes() -> None:
+    with pytest.raises(BadInput, match="does not compare faces"):
+        code_faces(index(small_world()[0], "max_correlation"))
+
+
+def test_a_gallery_of_two_sets() -> None:
+    sets, _ = small_world(people=1, sets=2)
+    search = shortlisted(Search(index(sets), train(index(sets))), Sizes())
+    assert search.find(sets[0].id, 5).ids == [sets[1].id]
