@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import NotFound
-from lookalike.kernels.threads import in_order
+from lookalike.kernels.threads import in_order, thread_count
 from lookalike.similarities.contract import Matches, PreparedSets, SetSimilarity
 
 # Rows of faces or directions in one block of a comparison: its products take at most 32 MB.
@@ -85,12 +86,11 @@ class Row(NamedTuple):
 
 def compare(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets) -> Matches:
     """Match every query with every set, in blocks; memory beyond the result stays bounded."""
-    columns = set_blocks(similarity, sets)
 
     def part(where: slice) -> Matches:
         return similarity.match_many(queries, sets[where])
 
-    parts = list(in_order(part, columns))
+    parts = list(in_order(part, _runs(similarity, queries, sets)))
     if not parts:
         return similarity.match_many(queries, sets)
     return Matches(*(np.concatenate(pieces, axis=1) for pieces in zip(*parts, strict=True)))
@@ -104,13 +104,34 @@ def rows(tables: Tables, queries: PreparedSets, members: list[int | None]) -> It
             yield Row(matches.scores[place], matches.modes_a[place], matches.modes_b[place], member)
 
 
+def _runs(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets) -> list[slice]:
+    """Cut sets into blocks, or, for queries of few rows, into fewer and longer runs of equal work.
+
+    A run of several blocks makes no more products with a few rows than one block with another, and threads
+    that change hands less often wait less.
+    """
+    blocks = set_blocks(similarity, sets)
+    together = max(BLOCK_ROWS // max(int(similarity.sizes(queries).sum()), 1), 1)
+    # Two for each thread, so that one that is held up leaves some of its work to the others.
+    turns = 2 * thread_count()
+    count = -(-len(blocks) // (together * turns)) * turns
+    if count >= len(blocks):
+        return blocks
+    ends = np.cumsum(similarity.sizes(sets))
+    stops = np.searchsorted(ends, ends[-1] * np.arange(1, count) / count) + 1
+    return [slice(a, b) for a, b in pairwise([0, *stops.tolist(), len(sets)]) if a < b]
+
+
 def set_blocks(similarity: SetSimilarity, sets: PreparedSets) -> list[slice]:
     """Cut sets into runs whose padded rows fit a block; a set that is larger alone is a block of its own."""
+    sizes = np.asarray(similarity.sizes(sets))
     found: list[slice] = []
-    start, longest = 0, 0
-    for number, size in enumerate(similarity.sizes(sets)):
-        longest = max(longest, int(size))
-        if number > start and longest * (number + 1 - start) > BLOCK_ROWS:
-            found.append(slice(start, number))
-            start, longest = number, int(size)
-    return [*found, slice(start, len(sets))] if len(sets) else []
+    start = 0
+    while start < len(sizes):
+        # No more than these can fit, because none of the padded rows is shorter than the first set.
+        room = BLOCK_ROWS // max(int(sizes[start]), 1) + 1
+        longest = np.maximum.accumulate(sizes[start : start + room if sizes[start] else None])
+        fitting = int(np.count_nonzero(longest * np.arange(1, len(longest) + 1) <= BLOCK_ROWS))
+        found.append(slice(start, start + max(fitting, 1)))
+        start = found[-1].stop
+    return found

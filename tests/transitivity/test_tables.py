@@ -48,6 +48,47 @@ def test_blocks_cover_all_sets_and_fit(sizes: list[int]) -> None:
         assert stop - start == 1 or max(sizes[start:stop]) * (stop - start) <= BLOCK_ROWS
 
 
+def one_by_one(sizes: list[int]) -> list[tuple[int, int]]:
+    """The same blocks, each set put into the last one if it still fits."""
+    found: list[tuple[int, int]] = []
+    start = longest = 0
+    for number, size in enumerate(sizes):
+        longest = max(longest, size)
+        if number > start and longest * (number + 1 - start) > BLOCK_ROWS:
+            found.append((start, number))
+            start, longest = number, size
+    return [*found, (start, len(sizes))] if sizes else []
+
+
+@given(st.lists(st.one_of(st.integers(0, 3), st.integers(1, 600), st.integers(500, 5000)), max_size=300))
+@settings(max_examples=100, deadline=None)
+def test_blocks_are_those_found_one_by_one(sizes: list[int]) -> None:
+    assert cut(sizes) == one_by_one(sizes)
+    assert cut(sizes * 40) == one_by_one(sizes * 40)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=300), st.integers(1, 40))
+@settings(max_examples=40, deadline=None)
+def test_few_rows_meet_longer_runs_of_equal_work(threads: int, sizes: list[int], rows: int) -> None:
+    class Both(Sized):
+        def sizes(self, sets: object) -> np.ndarray:
+            return np.array([rows]) if sets is None else super().sizes(sets)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BLOCK_ROWS", 64)
+        patch.setenv("LOOKALIKE_THREADS", str(threads))
+        blocks = set_blocks(Both(sizes), range(len(sizes)))
+        runs = module._runs(Both(sizes), None, range(len(sizes)))
+    assert [place for run in runs for place in range(run.start, run.stop)] == list(range(len(sizes)))
+    assert len(runs) <= len(blocks)
+    if len(runs) < len(blocks):
+        work = [sum(sizes[run]) for run in runs]
+        # As many products as a block makes with a block, and the set at the cut.
+        assert max(work) * rows <= (64 + rows) * (64 + max(sizes))
+        assert max(work) <= sum(sizes) / (2 * threads) + max(sizes)
+
+
 @pytest.mark.parametrize("name", parts.names("similarities"))
 def test_compare_equals_match_many(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     part = parts.build("similarities", name)
