@@ -94,11 +94,37 @@ class PreparedSets(Sequence[Prepared]):
             )
         chosen = np.asarray(which)
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
-        return PreparedSets.join([self[int(i)] for i in chosen]) if len(chosen) else self[0:0]
+        if not len(chosen):
+            return self[0:0]
+        chosen = self._counted(chosen)
+        picked = {name: _gathered(array, self.starts[name], chosen) for name, array in self.arrays.items()}
+        return PreparedSets(
+            {name: array for name, (array, _) in picked.items()},
+            {name: starts for name, (_, starts) in picked.items()},
+        )
+
+    def _counted(self, chosen: NDArray[Any]) -> NDArray[np.int64]:
+        """Numbers of sets, those that count from the end turned round."""
+        numbers = chosen.astype(np.int64)
+        numbers[numbers < 0] += len(self)
+        outside = (numbers < 0) | (numbers >= len(self))
+        if outside.any():
+            raise IndexError(f"there is no set {chosen[outside][0]} among {len(self)}")
+        return numbers
 
     def _rows(self, name: str, number: int) -> slice:
         starts = self.starts[name]
         return slice(int(starts[number]), int(starts[number + 1]))
+
+
+def _gathered(
+    array: NDArray[Any], starts: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The rows of some sets one after the other, and where each set begins among them."""
+    lengths = starts[chosen + 1] - starts[chosen]
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    rows = np.arange(ends[-1]) + np.repeat(starts[chosen] - ends[:-1], lengths)
+    return array[rows], ends
 
 
 class SetSimilarity(ABC):

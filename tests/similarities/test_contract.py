@@ -374,6 +374,18 @@ def test_prepared_sets_count_from_the_end() -> None:
     np.testing.assert_array_equal(sets[-3]["faces"], sets[0]["faces"])
 
 
+def test_chosen_sets_are_those_joined_one_by_one(part: SetSimilarity, prepared: list[Prepared]) -> None:
+    sets = PreparedSets.join(prepared)
+    for chosen in ([3, 0, 3, -1, 6], [2], np.array([5, 4], dtype=np.int32)):
+        found, expected = sets[chosen], PreparedSets.join([sets[int(i)] for i in chosen])
+        same_prepared(found.arrays, expected.arrays)
+        same_prepared(found.starts, expected.starts)
+    assert len(sets[np.array([], dtype=np.int64)]) == 0
+    for outside in (len(sets), -len(sets) - 1):
+        with pytest.raises(IndexError, match=f"there is no set {outside} among {len(sets)}"):
+            sets[np.array([0, outside])]
+
+
 def test_prepared_sets_take_a_mask() -> None:
     sets = PreparedSets.join([MaxMax().prepare(faces) for faces in random_sets(3)])
     assert len(sets[np.array([True, False, True])]) == 2
