@@ -56,6 +56,7 @@ class Gallery:
         self._wait = wait
         self._lock = threading.RLock()
         self._streams = 0
+        self._remembered = queries.Remembered()
         with in_words(self.path):
             if not self._file.exists():
                 if not create:
@@ -202,12 +203,12 @@ class Gallery:
     def contents(self) -> dict[str, str]:
         """Id -> content hash of each set, sorted by id."""
         with self._transaction() as connection:
-            return queries.contents(connection, self.path)
+            return self._remembered.contents(connection, self.path)
 
     def fingerprint(self) -> str:
         """SHA-256 of descriptor, dimension, contents: two galleries with the same one rank alike."""
         with self._transaction() as connection:
-            return queries.fingerprint(connection, self.path)
+            return self._remembered.fingerprint(connection, self.path)
 
     def listing(self) -> Iterator[SetFacts]:
         """What is known of each set without reading its faces, by id."""

@@ -84,14 +84,33 @@ def _rows(connection: sqlite3.Connection, path: Path, asked: str, *kinds: type) 
     return found
 
 
-def fingerprint(connection: sqlite3.Connection, path: Path) -> str:
-    """SHA-256 of everything that shapes a ranking: descriptor, dimension, contents."""
-    shaping = [
-        fact(connection, "descriptor"),
-        dimension(connection, path),
-        list(contents(connection, path).items()),
-    ]
-    return hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
+class Remembered:
+    """Contents and fingerprint as they were last read: a large gallery is asked for them again and again."""
+
+    def __init__(self) -> None:
+        self._version: tuple[int, int] | None = None
+        self._contents: dict[str, str] = {}
+        self._fingerprint = ""
+
+    def contents(self, connection: sqlite3.Connection, path: Path) -> dict[str, str]:
+        """Id -> content hash, by id."""
+        self._catch_up(connection, path)
+        return dict(self._contents)
+
+    def fingerprint(self, connection: sqlite3.Connection, path: Path) -> str:
+        """SHA-256 of everything that shapes a ranking: descriptor, dimension, contents."""
+        self._catch_up(connection, path)
+        return self._fingerprint
+
+    def _catch_up(self, connection: sqlite3.Connection, path: Path) -> None:
+        # The first number moves when others commit a change, the second when we make one.
+        version = connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes
+        if version == self._version:
+            return
+        self._contents = contents(connection, path)
+        shaping = [fact(connection, "descriptor"), dimension(connection, path), list(self._contents.items())]
+        self._fingerprint = hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
+        self._version = version
 
 
 def overview(connection: sqlite3.Connection, path: Path) -> dict[str, str | int | bool | None]:

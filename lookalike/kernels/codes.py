@@ -64,7 +64,9 @@ class Codes:
         step = max(1, len(vectors) // SAMPLE)
         sample = vectors[::step]
         # Fewer vectors than points, as only toy galleries have, are repeated.
+        faiss.omp_set_num_threads(1)  # many very small problems, on which threads would wait for each other
         index.train(_padded(np.resize(sample, (max(len(sample), POINTS), sample.shape[1]))))
+        faiss.omp_set_num_threads(thread_count())
         for where in blocks(len(vectors), BLOCK):
             index.add(_padded(vectors[where]))
         points = faiss.vector_to_array(index.pq.centroids).reshape(-1, POINTS, 2)

@@ -119,7 +119,7 @@ def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int)
     order = np.argsort(chosen, kind="stable")
     place = order[np.searchsorted(chosen, near.sets, sorter=order)]
     view = Tables(
-        tuple(tables.ids[number] for number in chosen),
+        tuple(map(tables.ids.__getitem__, chosen.tolist())),
         tables.dimension,
         tables.similarity,
         tables.sets[chosen],

@@ -277,3 +277,34 @@ def test_a_gallery_deleted_while_open_takes_nothing_more(gallery: Gallery, path:
             use()
     (path.parent / "moved").rename(path)
     assert gallery.ids() == ["a"]
+
+
+def test_contents_and_fingerprint_follow_every_change(tmp_path: Path) -> None:
+    with Gallery(tmp_path / "g", create=True) as one, Gallery(tmp_path / "g") as other:
+        seen = set()
+        for number in range(3):
+            (one, other)[number % 2].add(FaceSet(str(number), np.eye(4)[: number + 2]))
+            assert one.contents() == other.contents()
+            assert list(one.contents()) == [str(n) for n in range(number + 1)]
+            assert one.fingerprint() == other.fingerprint()
+            seen.add(one.fingerprint())
+        other.remove(["1"])
+        assert list(one.contents()) == ["0", "2"]
+        assert one.fingerprint() == other.fingerprint()
+        assert len({*seen, one.fingerprint()}) == 4
+        # What is handed out is the caller's own.
+        one.contents().clear()
+        assert list(one.contents()) == ["0", "2"]
+
+
+def test_an_unchanged_list_of_sets_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        gallery.add(FaceSet("a", np.eye(3)))
+        first = gallery.fingerprint()
+
+        def never(*given: object) -> dict[str, str]:
+            raise AssertionError("nothing has changed")
+
+        monkeypatch.setattr("lookalike.collection.queries.contents", never)
+        assert gallery.fingerprint() == first
+        assert list(gallery.contents()) == ["a"]
