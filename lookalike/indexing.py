@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import parts
+from lookalike import parts, room
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.collection.unfinished import SECONDS_BETWEEN_KEEPING, Unfinished
-from lookalike.errors import BadInput, LookalikeError
+from lookalike.errors import BadInput, LookalikeError, StorageFailed
 from lookalike.faceset import FaceSet, unique_ids
 from lookalike.kernels.threads import in_order
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
+from lookalike.room import Need
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
 from lookalike.transitivity.proxies import find_neighbours, grow_neighbours, update_neighbours
+from lookalike.transitivity.sizes import index_need, spread
 from lookalike.transitivity.tables import Neighbours, Tables
-
-logger = logging.getLogger(__name__)
 
 # Raised whenever the arithmetic or the layout of the tables changes: older tables are then made again.
 FORMAT = 1
@@ -51,6 +51,8 @@ def index(
     ------
     BadInput
         If there are no sets, or a set cannot be prepared.
+    StorageFailed
+        If there is too little memory or disk, which is told before the work begins, or the disk refuses.
     """
     part: SetSimilarity = parts.build("similarities", similarity)
     if isinstance(gallery, (str, Path)):
@@ -63,7 +65,7 @@ def index(
     store, kind = TableStore.beside(gallery.path), parts.spec(part)
     stored = store.load(kind, fingerprint)
     if stored is None:
-        old = store.latest(kind)
+        old = store.latest(kind, besides=fingerprint)
         tables = None if old is None else _updated(gallery, part, contents, old, track)
         if tables is None:
             tables = _built(gallery, part, contents, store, fingerprint, track)
@@ -81,13 +83,27 @@ def index(
             # Somebody removed a set while we worked: no table may keep it.
             store.drop(kind)
             return index(gallery, part, track)
+    else:
+        # A process that was killed at the very end left the table before this one, which may know sets that
+        # are removed by now.
+        with suppress(StorageFailed):
+            store.keep_only(kind, fingerprint)
     return _from_arrays(stored.arrays, part, fingerprint)
 
 
 def is_indexed(gallery: Gallery, similarity: SetSimilarity) -> bool:
     """Whether `index` would find everything done."""
     store = TableStore.beside(gallery.path)
-    return store.load(parts.spec(similarity), index_fingerprint(gallery, similarity)) is not None
+    return store.has(parts.spec(similarity), index_fingerprint(gallery, similarity))
+
+
+def needed(gallery: Gallery, similarity: SetSimilarity) -> Need | None:
+    """What `index` will take, about; None if it would find everything done."""
+    if not len(gallery) or is_indexed(gallery, similarity):
+        return None
+    contents, kind = gallery.contents(), parts.spec(similarity)
+    old = [one for one in TableStore.beside(gallery.path).stored() if one.manifest.kind == kind]
+    return _need_with(old[0], contents) if old else _need(gallery, similarity, contents)
 
 
 def index_states(gallery: Gallery) -> list[dict[str, object]]:
@@ -152,6 +168,7 @@ def _built(
     track: Track,
 ) -> Tables:
     """Compare all pairs; what is done is kept now and then, and at an interruption, to go on from there."""
+    room.check(_work(contents, similarity), _need(gallery, similarity, contents), store.folder)
     prepared = _prepare(gallery.sets(list(contents)), similarity)
     sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
     work = Unfinished(store, _unfinished(parts.spec(similarity)), fingerprint, SECONDS_BETWEEN_KEEPING)
@@ -180,17 +197,13 @@ def _updated(
     stored: StoredTables,
     track: Track,
 ) -> Tables | None:
-    """Carry old tables over; None if they are of another format or version, or damaged."""
+    """Carry old tables over; None if they are of another format or version."""
     if (stored.facts.get("format"), stored.facts.get("version")) != (FORMAT, similarity.version):
         return None
-    try:
-        old = _from_arrays(stored.arrays, similarity)
-        old_contents = {
-            id: bytes(row).hex() for id, row in zip(old.ids, stored.arrays["hashes"], strict=True)
-        }
-    except (KeyError, ValueError) as reason:
-        logger.warning("the tables in %s are damaged and are made again: %r", stored.path, reason)
-        return None
+    place = TableStore.beside(gallery.path).folder
+    room.check(_work(contents, similarity), _need_with(stored, contents), place)
+    old = _from_arrays(stored.arrays, similarity)
+    old_contents = {id: bytes(row).hex() for id, row in zip(old.ids, stored.arrays["hashes"], strict=True)}
     now = {id: number for number, id in enumerate(contents)}
     places = np.array(
         [now[id] if contents.get(id) == old_contents[id] else -1 for id in old.ids], dtype=np.int64
@@ -206,6 +219,27 @@ def _updated(
     )
     near = update_neighbours(similarity, sets, old.neighbours, places, COUNT, track)
     return Tables(tuple(contents), _dimension(gallery), similarity, sets, near)
+
+
+def _work(contents: Mapping[str, str], similarity: SetSimilarity) -> str:
+    return f"indexing {len(contents)} sets by {parts.spec(similarity)}"
+
+
+def _need(gallery: Gallery, similarity: SetSimilarity, contents: Mapping[str, str]) -> Need:
+    """Estimate from a few sets, which are prepared for it."""
+    counts = {one.id: one.faces for one in gallery.listing()}
+    ids = [id for id in contents if id in counts]
+    faces = np.array([counts[id] for id in ids], dtype=np.int64)
+    chosen = spread(faces)
+    prepared = list(_prepare(gallery.sets([ids[number] for number in chosen]), similarity))
+    return index_need(similarity, faces, chosen, prepared, COUNT)
+
+
+def _need_with(old: StoredTables, contents: Mapping[str, str]) -> Need:
+    """Estimate from the tables of the same gallery as it was."""
+    size = sum(entry.bytes for entry in old.manifest.arrays.values())
+    grown = size * len(contents) // max(1, len(old.arrays["hashes"]))
+    return Need(grown, grown)
 
 
 def _dimension(gallery: Gallery) -> int:

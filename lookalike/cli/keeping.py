@@ -52,10 +52,10 @@ def index(
 ) -> None:
     """Prepare the sets and find the neighbours of each; only what is new is compared."""
     from lookalike import Gallery, parts
-    from lookalike.indexing import index as make_index
+    from lookalike.cli.opening import open_tables
 
     with Gallery(gallery) as opened:
-        tables = make_index(opened, similarity, Progresses(quiet))
+        tables = open_tables(opened, similarity, quiet)
     if json:
         print_json({"sets": len(tables), "similarity": parts.spec(tables.similarity)})
     else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lookalike.cli.terminal import Progresses, say
+from lookalike.cli.terminal import Progresses, counted, say
 from lookalike.errors import NotFound
 
 if TYPE_CHECKING:
@@ -39,13 +39,14 @@ def open_gallery(
 
 
 def open_tables(gallery: Gallery, similarity: str, quiet: bool) -> Tables:
-    """Index what is missing, saying so first."""
+    """Index what is missing, saying first what that takes."""
     from lookalike import index, parts
-    from lookalike.indexing import is_indexed
+    from lookalike.indexing import needed
 
     part = parts.build("similarities", similarity)
-    if len(gallery) and not is_indexed(gallery, part):
-        say(f"indexing {len(gallery)} sets by {similarity} first; this is kept", quiet)
+    need = None if quiet else needed(gallery, part)
+    if need is not None:
+        say(f"indexing {counted(len(gallery))} by {similarity}, which is kept: {need}")
     return index(gallery, part, Progresses(quiet))
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from lookalike.collection import manifest
+from lookalike.collection import checked, manifest
 from lookalike.collection.connections import sync
 
 try:
@@ -94,7 +94,7 @@ def erase(path: Path) -> None:
     (path / manifest.NAME).unlink(missing_ok=True)
     with suppress(FileNotFoundError):  # another process is erasing it too
         for file in sorted(path.iterdir()):
-            if manifest.ARRAY_FILE.fullmatch(file.name):
+            if manifest.ARRAY_FILE.fullmatch(file.name) or checked.FILE.fullmatch(file.name):
                 file.unlink(missing_ok=True)
     remove_folders([path])
 

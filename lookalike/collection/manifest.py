@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 NAME: Final = "manifest.json"
 ARRAY_FILE: Final = re.compile(r"[0-9]{4,}\.npy")
 
@@ -49,7 +49,7 @@ class Manifest:
 
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the manifest, which is what makes a folder a table; it reaches the disk before this returns."""
-    fields = {"format": FORMAT, **asdict(manifest)}
+    fields = {"format": FORMAT, **asdict(manifest), "sha256": digest(manifest)}
     with _new_file(folder / NAME) as file:
         text = json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         # Names may come from files whose own names are not Unicode; json reads such bytes back.
@@ -63,9 +63,18 @@ def read(folder: Path) -> Manifest:
     if fields["format"] != FORMAT:
         raise ValueError(f"it has format {fields['format']!r}, this version reads {FORMAT}")
     arrays = {name: _entry(**described) for name, described in fields["arrays"].items()}
-    return Manifest(
+    found = Manifest(
         fields["kind"], fields["fingerprint"], str(fields["saved"]), dict(fields["facts"]), arrays
     )
+    if fields["sha256"] != digest(found):
+        raise ValueError("it is not as it was saved")
+    return found
+
+
+def digest(manifest: Manifest) -> str:
+    """SHA-256 of what a manifest says, however it is laid out."""
+    said = json.dumps({"format": FORMAT, **asdict(manifest)}, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def _entry(file: str, dtype: str, shape: list[int], bytes: int, sha256: str) -> ArrayEntry:
@@ -134,8 +143,11 @@ def open_array(folder: Path, entry: ArrayEntry) -> NDArray[Any]:
 
 def fits(folder: Path, entry: ArrayEntry) -> bool:
     """Whether the bytes of an array are still those that were written; this reads them all."""
+    path = folder / entry.file
     try:
-        with (folder / entry.file).open("rb") as file:
+        if path.is_symlink() or path.stat().st_size != entry.bytes:
+            return False
+        with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == entry.sha256
     except OSError:
         return False

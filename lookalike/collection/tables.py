@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from lookalike.collection import aside, manifest
+from lookalike.collection import aside, checked, manifest
 from lookalike.collection.connections import sync
 from lookalike.collection.failures import in_words
 from lookalike.collection.manifest import Manifest
@@ -93,9 +93,9 @@ class TableStore:
             If the disk refuses; then nothing has changed.
         """
         target = self._place(kind, fingerprint)
-        checked = {str(name): manifest.checked_array(name, array) for name, array in arrays.items()}
+        given = {str(name): manifest.checked_array(name, array) for name, array in arrays.items()}
         said = manifest.checked_facts(facts)
-        there = self.load(kind, fingerprint)
+        there = self._quietly(target, kind)
         if there is not None:
             return there
         with in_words(self.folder):
@@ -104,16 +104,17 @@ class TableStore:
                 with aside.unfinished(target.parent) as working:
                     files = {
                         name: manifest.write_array(working, number, array)
-                        for number, (name, array) in enumerate(checked.items())
+                        for number, (name, array) in enumerate(given.items())
                     }
-                    saved = manifest.timestamp()
-                    manifest.write(working, Manifest(kind, fingerprint, saved, said, files))
+                    described = Manifest(kind, fingerprint, manifest.timestamp(), said, files)
+                    manifest.write(working, described)
+                    checked.note(working, described)
                     sync(working)
                     self._show(working, kind, fingerprint)
             except BaseException:
                 aside.remove_folders(made)
                 raise
-        stored = self.load(kind, fingerprint)
+        stored = self._quietly(target, kind)
         if stored is None:
             raise StorageFailed(
                 f"the table written to {target} cannot be read back: check the disk, then repeat"
@@ -121,46 +122,32 @@ class TableStore:
         return stored
 
     def load(self, kind: str, fingerprint: str) -> StoredTables | None:
-        """Open a table; None if there is none, or if what is there is damaged, which is logged."""
-        path = self._place(kind, fingerprint)
-        if path.is_symlink() or not path.is_dir():
-            return None
-        # Whatever is wrong with a derived table, the answer is the same: build it again.
-        try:
-            described = manifest.read(path)
-            if (described.kind, described.fingerprint) != (kind, fingerprint):
-                raise ValueError(f"it describes {described.kind!r} {described.fingerprint!r}")
-            arrays = {name: manifest.open_array(path, entry) for name, entry in described.arrays.items()}
-        except Exception as error:
-            logger.warning("the table in %s is not readable, so it counts as absent: %s", path, error)
-            return None
-        return StoredTables(
-            MappingProxyType(arrays), MappingProxyType(dict(described.facts)), fingerprint, path, described
-        )
+        """Open a table to be used; None if there is none, or if it is damaged, which is logged.
 
-    def latest(self, kind: str) -> StoredTables | None:
-        """Open the newest readable table of a kind, whatever it was derived from."""
-        dated = []
-        for path in self._tables(self._folder_of(kind)):
-            with suppress(Exception):
-                dated.append((manifest.read(path).saved, path.name))
-        found = (self.load(kind, name) for _, name in sorted(dated, reverse=True))
-        return next((stored for stored in found if stored is not None), None)
+        Its arrays are as they were saved: those that changed since they were last read are read again.
+        """
+        return self._open(self._place(kind, fingerprint), kind)
+
+    def has(self, kind: str, fingerprint: str) -> bool:
+        """Whether `load` would return a table; says nothing."""
+        return self._quietly(self._place(kind, fingerprint), kind) is not None
+
+    def latest(self, kind: str, besides: str = "") -> StoredTables | None:
+        """Open the newest good table of a kind, whatever it was derived from, besides one that is known."""
+        paths = (path for path in self._tables(self._folder_of(kind)) if path.name != besides)
+        newest = sorted(paths, key=_saved, reverse=True)
+        return next(filter(None, (self._open(path, kind) for path in newest)), None)
 
     def stored(self) -> list[StoredTables]:
-        """Open the newest readable table of every kind."""
-        kinds = []
+        """Open the newest table of every kind to tell what is there, not to be used: no array is read."""
+        newest: dict[str, StoredTables] = {}
         for folder in self._kinds():
-            for path in self._tables(folder):
+            for path in sorted(self._tables(folder), key=_saved):
                 with suppress(Exception):
-                    kinds.append(manifest.read(path).kind)
-        found = (self.latest(kind) for kind in sorted(set(kinds)))
-        return [stored for stored in found if stored is not None]
-
-    def check(self, stored: StoredTables) -> list[str]:
-        """Names of the arrays whose bytes are not those that were saved; this reads them all."""
-        entries = stored.manifest.arrays.items()
-        return [name for name, entry in entries if not manifest.fits(stored.path, entry)]
+                    kind = manifest.read(path).kind
+                    if self._folder_of(kind) == folder:
+                        newest[kind] = _opened(path, kind)
+        return [newest[kind] for kind in sorted(newest)]
 
     def keep_only(self, kind: str, fingerprint: str) -> None:
         """Delete the other tables of a kind, with what dead processes left unfinished."""
@@ -194,6 +181,21 @@ class TableStore:
 
     # Workings.
 
+    def _open(self, path: Path, kind: str) -> StoredTables | None:
+        if path.is_symlink() or not path.is_dir():
+            return None
+        # Whatever is wrong with a derived table, the answer is the same: build it again.
+        try:
+            return _opened(path, kind, whole=True)
+        except Exception as error:
+            logger.warning("the table in %s is damaged and is made again: %s", path, error)
+            return None
+
+    def _quietly(self, path: Path, kind: str) -> StoredTables | None:
+        with suppress(Exception):
+            return _opened(path, kind, whole=True)
+        return None
+
     def _folder_of(self, kind: str) -> Path:
         if not isinstance(kind, str) or not kind:
             raise BadInput(f"the kind of a table must be a non-empty string, got {kind!r}: name the table")
@@ -222,13 +224,41 @@ class TableStore:
                 if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                     raise
                 # Somebody else was first, which is as good; or what lies there is damaged.
-                if self.load(kind, fingerprint) is not None:
+                if self._quietly(target, kind) is not None:
                     return
                 aside.erase(target)
             else:
                 sync(target.parent)
                 return
         raise StorageFailed(f"{target} holds files that lookalike did not write: move them away, then repeat")
+
+
+def _opened(path: Path, kind: str, whole: bool = False) -> StoredTables:
+    """Map the arrays of a table; raise if they are not as the manifest says: all of them, if asked."""
+    try:
+        described = manifest.read(path)
+        if (described.kind, described.fingerprint) != (kind, path.name):
+            raise ValueError(f"it describes {described.kind!r} {described.fingerprint!r}")
+    except Exception as error:
+        raise ValueError(f"{manifest.NAME} is of no use ({error!r})") from error
+    wrong = checked.damaged(path, described) if whole else []
+    arrays = {}
+    for name, entry in described.arrays.items():
+        if name in wrong:
+            raise ValueError(f"array {name!r} in {entry.file} is not as it was saved")
+        try:
+            arrays[name] = manifest.open_array(path, entry)
+        except Exception as error:
+            raise ValueError(f"array {name!r} in {entry.file} cannot be opened ({error})") from error
+    facts = MappingProxyType(dict(described.facts))
+    return StoredTables(MappingProxyType(arrays), facts, path.name, path, described)
+
+
+def _saved(path: Path) -> str:
+    """When a table was saved; one that cannot say so comes before all others."""
+    with suppress(Exception):
+        return manifest.read(path).saved
+    return ""
 
 
 def _subfolders(folder: Path, pattern: re.Pattern[str]) -> Iterator[Path]:

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.progress import Track, silent
+from lookalike.room import check_memory
 from lookalike.transitivity.proxies import find_neighbours, proxy_slots
+from lookalike.transitivity.sizes import lists_bytes
 from lookalike.transitivity.tables import Lists, Row, Tables
 
 # One comparison of all pairs serves every second stage that looks no further than this.
@@ -23,12 +25,20 @@ def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
         How many, as far as there are so many other sets.
     track : callable
         Shows progress.
+
+    Raises
+    ------
+    StorageFailed
+        If there is too little memory for them.
     """
     width = max(0, min(count, len(tables) - 1))
     near: Lists | None = next((lists for lists in tables.longer if lists.sets.shape[1] >= width), None)
     if tables.neighbours.sets.shape[1] >= width:
         near = Lists(tables.neighbours.sets, tables.neighbours.scores)
     if near is None:
+        # The lists as they grow, and two copies of them.
+        size = 3 * lists_bytes(tables.similarity, len(tables), max(count, REACH))
+        check_memory(f"comparing {len(tables)} sets", size)
         found = find_neighbours(tables.similarity, tables.sets, max(count, REACH), track)
         near = Lists(found.sets, found.scores)
         tables.longer[:] = [near]

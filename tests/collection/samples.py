@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.collection import manifest
+from lookalike.collection.tables import StoredTables
 from lookalike.faceset import FaceSet
 
 SEED = 20240611
@@ -42,6 +44,18 @@ def some_arrays(seed: int = 0) -> dict[str, np.ndarray]:
         "one": np.float64(3.5),
         "ids": np.array(["a", "größer"]),
     }
+
+
+def flip(path: Path, place: int = -1, bit: int = 1) -> None:
+    """Change one bit of a file and nothing else about it."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= bit
+    path.write_bytes(content)
+
+
+def wrong(stored: StoredTables) -> list[str]:
+    """Names of the arrays whose files do not hold what was saved, all of them read."""
+    return [name for name, entry in stored.manifest.arrays.items() if not manifest.fits(stored.path, entry)]
 
 
 def files(folder: Path) -> list[str]:

@@ -1,7 +1,8 @@
-"""What a table may hold; a damaged table is absent, is named by its check, is replaced when saved again."""
+"""What a table may hold; a damaged table is absent, is named, is replaced when saved again."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
@@ -12,7 +13,7 @@ import pytest
 
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput
-from tests.collection.samples import some_arrays
+from tests.collection.samples import some_arrays, wrong
 
 KIND = "max_max:samples=10"
 
@@ -39,6 +40,9 @@ def test_facts_are_json(store: TableStore, fact: object) -> None:
 def rewritten(path: Path, change) -> None:
     fields = json.loads(path.read_text())
     change(fields)
+    # Somebody who does it on purpose makes the manifest fit itself.
+    said = json.dumps({name: value for name, value in fields.items() if name != "sha256"}, sort_keys=True)
+    fields["sha256"] = hashlib.sha256(said.encode()).hexdigest()
     path.write_text(json.dumps(fields))
 
 
@@ -76,7 +80,7 @@ DAMAGES = [
     lambda folder: (folder / "manifest.json").write_bytes(b"\xff{"),
     lambda folder: (folder / "manifest.json").write_text("[1, 2]"),
     lambda folder: (folder / "manifest.json").write_text("[" * 100_000),
-    lambda folder: rewritten(folder / "manifest.json", lambda fields: fields.update(format=2)),
+    lambda folder: rewritten(folder / "manifest.json", lambda fields: fields.update(format=3)),
     lambda folder: rewritten(folder / "manifest.json", lambda fields: fields.update(kind="other")),
     lambda folder: rewritten(folder / "manifest.json", lambda fields: fields.pop("arrays")),
     lambda folder: (folder / "0000.npy").unlink(),
@@ -99,20 +103,8 @@ def test_damaged_tables_are_absent_then_replaced(
     damage(path)
     with caplog.at_level(logging.WARNING):
         assert store.load(KIND, "f0") is None
-    assert f"the table in {path} is not readable" in caplog.text
+    assert f"the table in {path} is damaged and is made again" in caplog.text
     assert store.latest(KIND).fingerprint == "older"
     again = store.save(KIND, "f0", arrays, {})
-    assert store.check(again) == []
+    assert wrong(again) == []
     np.testing.assert_array_equal(again.arrays["prepared/faces"], arrays["prepared/faces"])
-
-
-def test_check_names_changed_arrays(store: TableStore) -> None:
-    stored = store.save(KIND, "f0", some_arrays(), {})
-    for number in (1, 3):
-        path = stored.path / f"{number:04d}.npy"
-        content = bytearray(path.read_bytes())
-        content[-1] ^= 1
-        path.write_bytes(content)
-    assert store.check(store.load(KIND, "f0")) == ["neighbours", "one"]
-    (stored.path / "0000.npy").unlink()
-    assert store.check(stored) == ["prepared/faces", "neighbours", "one"]

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, StorageFailed
-from tests.collection.samples import QUICK, files, some_arrays
+from tests.collection.samples import QUICK, files, some_arrays, wrong
 
 KIND = "max_max:samples=10"
 
@@ -47,7 +47,7 @@ def test_tables_come_back_as_they_were(kind: str, given: dict[str, np.ndarray], 
             for name, array in given.items():
                 assert found.arrays[name].dtype == array.dtype
                 np.testing.assert_array_equal(found.arrays[name], array)
-            assert TableStore(folder).check(found) == []
+            assert wrong(found) == []
 
 
 def test_arrays_are_mapped_and_cannot_be_written(store: TableStore) -> None:
@@ -65,12 +65,13 @@ def test_layout_and_manifest(store: TableStore) -> None:
     assert store.folder.name == "x.gallery.derived"
     stored = store.save(KIND, "f0", {"prepared/faces": np.zeros((2, 3), np.float32)}, {"samples": 10})
     assert re.fullmatch(r"max_max-samples-10\.[0-9a-f]{16}", stored.path.parent.name)
-    assert files(stored.path) == ["0000.npy", "manifest.json"]
+    assert files(stored.path) == ["0000.npy", "checked.json", "manifest.json"]
     fields = json.loads((stored.path / "manifest.json").read_text())
     assert fields["arrays"]["prepared/faces"].pop("sha256")
     assert fields.pop("saved")
+    assert fields.pop("sha256")
     assert fields == {
-        "format": 1,
+        "format": 2,
         "kind": KIND,
         "fingerprint": "f0",
         "facts": {"samples": 10},
@@ -93,7 +94,7 @@ def test_what_is_there_is_kept(store: TableStore) -> None:
     again = store.save(KIND, "f0", some_arrays(1), {"number": 2})
     assert again.facts == {"number": 1}
     assert again.path == first.path
-    assert len(files(store.folder)) == len(some_arrays()) + 1
+    assert len(files(store.folder)) == len(some_arrays()) + 2
 
 
 def test_kinds_and_fingerprints_do_not_mix(store: TableStore) -> None:
