@@ -295,12 +295,11 @@ def test_a_copy_of_one_face_is_first(similarity):
 
 
 def test_threads_of_a_caller_leave_the_library_as_it_was():
-    from threadpoolctl import threadpool_info
-
     from lookalike.kernels.threads import one_blas_thread
+    from tests.kernels.test_threads import arithmetic_libraries
 
     def limits():
-        return {one["filepath"]: one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+        return {one["filepath"]: one["num_threads"] for one in arithmetic_libraries()}
 
     before, meet, seen = limits(), threading.Barrier(2), []
 

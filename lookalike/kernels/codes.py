@@ -8,7 +8,6 @@ out is a guess, good enough to leave out what is far; who needs the truth compar
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, Self
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.kernels.threads import blocks, look_again, thread_count
+from lookalike.kernels.threads import blocks, thread_count
 
 POINTS = 16
 # Vectors from which the points are learnt, evenly spread; and vectors coded at a time.
@@ -106,15 +105,12 @@ class Codes:
 
 
 def _faiss() -> Any:
-    is_new = "faiss" not in sys.modules
     try:
         import faiss
     except ImportError as reason:
         raise BadInput(
             "a shortlist needs faiss, which cannot be imported: pip install 'lookalike[large]'"
         ) from reason
-    if is_new:
-        look_again()  # it brings a linear algebra library of its own
     return faiss
 
 

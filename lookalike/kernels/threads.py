@@ -85,11 +85,6 @@ def one_blas_thread() -> Iterator[None]:
                 _inside.limit.restore_original_limits()
 
 
-def look_again() -> None:
-    """Notice a linear algebra library that was loaded lately, so that it is held to one thread too."""
-    _controller.cache_clear()
-
-
 def blocks(total: int, size: int) -> list[slice]:
     """Cut 0..total into slices of at most size."""
     return [slice(start, min(start + size, total)) for start in range(0, total, size)]
