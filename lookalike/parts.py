@@ -88,12 +88,21 @@ def build(kind: str, given: Any) -> Any:
 
 
 def spec(part: Any) -> str:
-    """Write a part as text with every option, so that equal texts mean equal parts."""
+    """Write a part as text with every option, so that equal texts mean equal parts.
+
+    Stored tables are found by this text. An option that a part was given later is named in its
+    ``added_options`` and left out at its default: what was stored before is still found.
+    """
     cls = type(part)
     place = cls.__module__.split(".")
     own = place[0] == "lookalike" and len(place) == 3
     name = place[2] if own else _offered_name(cls)
-    options = ",".join(f"{key}={getattr(part, key)}" for key in inspect.signature(cls).parameters)
+    added = getattr(part, "added_options", ())
+    options = ",".join(
+        f"{key}={getattr(part, key)}"
+        for key, option in inspect.signature(cls).parameters.items()
+        if key not in added or getattr(part, key) != option.default
+    )
     return f"{name}:{options}" if options else name
 
 

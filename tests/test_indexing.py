@@ -14,7 +14,7 @@ from lookalike.similarities.max_max import MaxMax
 from lookalike.transitivity.tables import Tables
 from tests.small_world import small_world
 
-SIMILARITIES = parts.names("similarities")
+SIMILARITIES = [*parts.names("similarities"), "max_max:half=true"]
 
 
 def filled(path: Path, sets: list[FaceSet]) -> Gallery:
@@ -155,6 +155,18 @@ def test_tables_are_mapped_not_read(tmp_path: Path) -> None:
         faces = index(gallery).sets.arrays["faces"]
         assert isinstance(faces.base, np.memmap)
         assert not faces.flags.owndata
+
+
+def test_half_precision_is_half_on_disk(tmp_path: Path) -> None:
+    sets, _ = small_world()
+    with filled(tmp_path / "g", sets) as gallery:
+        sizes = []
+        for name in ("max_max", "max_max:half=true"):
+            index(gallery, name)
+            stored = TableStore.beside(gallery.path).latest(parts.spec(parts.build("similarities", name)))
+            assert stored is not None
+            sizes.append(stored.arrays["prepared/faces"].nbytes)
+        assert sizes[0] == 2 * sizes[1]
 
 
 def test_nothing_to_index(tmp_path: Path) -> None:

@@ -71,6 +71,14 @@ def test_equal_texts_mean_equal_parts() -> None:
     assert parts.spec(MaxMax()) != parts.spec(MaxMax(samples=0))
 
 
+def test_an_option_added_later_is_written_only_where_it_differs() -> None:
+    """Stored tables are found by this text: what was stored before the option came must be found again."""
+    assert parts.spec(MaxMax()) == "max_max:samples=10,preimage=nearest,bandwidth=None"
+    assert parts.spec(MaxMax(half=True)) == "max_max:samples=10,preimage=nearest,bandwidth=None,half=True"
+    assert parts.build("similarities", "max_max:half=true").half is True
+    assert parts.build("similarities", parts.spec(MaxMax(half=True))).half is True
+
+
 class Elsewhere(MaxMax):
     """Not one of ours."""
 

@@ -15,7 +15,7 @@ from lookalike import FaceSet, Gallery, Search, explain, find, index, open_searc
 from lookalike.errors import BadInput, NotFound
 from tests.small_world import chain_world, small_world
 
-SIMILARITIES = parts.names("similarities")
+SIMILARITIES = [*parts.names("similarities"), "max_max:half=true"]
 RERANKERS = parts.names("rerankers")
 
 

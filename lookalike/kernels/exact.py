@@ -59,9 +59,19 @@ def plain_unit_rows(rows: Floats) -> NDArray[np.float64]:
     return unit
 
 
-def cosines(a: Floats, b: Floats) -> NDArray[np.float64]:
-    """Inner products of all rows of a with all rows of b, exact for rows on the grid; (n_a, n_b)."""
+def cosines(
+    a: Floats,
+    b: Floats,
+    lengths_a: NDArray[np.float64] | None = None,
+    lengths_b: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Inner products of all rows of a with all rows of b, exact for rows on the grid; (n_a, n_b).
+
+    They are divided by the lengths of the rows if these are given, because they are not 1 but for the grid.
+    """
     products: NDArray[np.float64] = np.asarray(a, dtype=np.float64) @ np.asarray(b, dtype=np.float64).T
+    if lengths_a is not None and lengths_b is not None:
+        products /= np.multiply.outer(lengths_a, lengths_b)
     return snapped(np.maximum(products, -1.0, out=products))
 
 

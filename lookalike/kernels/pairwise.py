@@ -14,7 +14,12 @@ Ints = NDArray[np.int64]
 
 
 def best_pairs(
-    faces_a: Floats, starts_a: Ints, faces_b: Floats, starts_b: Ints
+    faces_a: Floats,
+    starts_a: Ints,
+    faces_b: Floats,
+    starts_b: Ints,
+    lengths_a: NDArray[np.float64] | None = None,
+    lengths_b: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], Ints, Ints]:
     """Largest cosine between any face of set i and any face of set j, with the faces that reach it.
 
@@ -26,6 +31,8 @@ def best_pairs(
         Unit rows on the grid.
     starts_a, starts_b : arrays (n + 1,)
         First row of each set, and the end.
+    lengths_a, lengths_b : arrays (rows,), optional
+        Lengths of the rows, if they are not 1 but for the grid.
 
     Returns
     -------
@@ -33,7 +40,12 @@ def best_pairs(
         The cosine, and the positions inside sets i and j. Ties go to the lowest position in a, then in b.
     """
     rows_a, rows_b = _padded(starts_a), _padded(starts_b)
-    products = cosines(faces_a[rows_a.ravel()], faces_b[rows_b.ravel()])
+    products = cosines(
+        faces_a[rows_a.ravel()],
+        faces_b[rows_b.ravel()],
+        None if lengths_a is None else lengths_a[rows_a.ravel()],
+        None if lengths_b is None else lengths_b[rows_b.ravel()],
+    )
     table = products.reshape(*rows_a.shape, *rows_b.shape)  # (n_a, m_a, n_b, m_b)
     by_face_a = table.max(axis=3)  # (n_a, m_a, n_b)
     face_a = by_face_a.argmax(axis=1)  # (n_a, n_b)

@@ -7,12 +7,16 @@ precision, where vectors on the grid lose nothing. Results are those of `best_pa
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.compiled import compiled, reordered
 from lookalike.kernels.exact import SAME
+from lookalike.kernels.halves import widened
 
+Floats = NDArray[np.floating[Any]]
 Singles = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,13 +25,23 @@ Ints = NDArray[np.int64]
 _ONE = 1.0 - SAME
 
 
-def error_bound(dimension: int) -> float:
-    """How far a single-precision inner product of two unit vectors can be off.
+def error_bound(dimension: int, *lengths: Doubles) -> float:
+    """How far a single-precision inner product can be off from the cosine of two vectors on the grid.
 
     Each of d roundings is at most 2^-24 of a partial sum, and by Cauchy-Schwarz the absolute terms add up to
-    at most 1; doubled, because grid vectors are not exactly of unit length and this is only of first order.
+    at most 1; doubled, because grid vectors are not exactly of unit length (halves may be 1 + 2^-11 long) and
+    this is only of first order. In any order of summation no term takes part in more than d roundings, so it
+    holds for all of them, whether products and sums are rounded together or apart.
+
+    Parameters
+    ----------
+    dimension : int
+        d, how many products are summed.
+    lengths : two arrays, optional
+        Lengths of the rows: a product is further off, by what that of the two lengths differs from 1.
     """
-    return 2.0 * (dimension + 1) * 2.0**-24
+    ends = [np.prod([pick(some, initial=1.0) for some in lengths]) for pick in (np.min, np.max)]
+    return 2.0 * (dimension + 1) * 2.0**-24 + float(np.abs(np.subtract(ends, 1.0)).max())
 
 
 @compiled
@@ -57,12 +71,35 @@ def exact_product(a: Singles, b: Singles) -> float:
 
 
 @compiled
+def exact_match(
+    products: Singles,
+    faces_a: Singles,
+    lengths_a: Doubles,
+    faces_b: Singles,
+    lengths_b: Doubles,
+    floor: float,
+) -> tuple[float, int, int]:
+    """Best pair of faces of two sets, of those whose product reaches a floor; ties go to the lowest."""
+    best, mode_a, mode_b = -2.0, 0, 0
+    for row in range(len(faces_a)):
+        for column in range(len(faces_b)):
+            if products[row, column] >= floor:
+                value = exact_product(faces_a[row], faces_b[column]) / (lengths_a[row] * lengths_b[column])
+                value = 1.0 if value > _ONE else max(value, -1.0)
+                if value > best:
+                    best, mode_a, mode_b = value, row, column
+    return best, mode_a, mode_b
+
+
+@compiled
 def exact_matches(
     products: Singles,
     faces_a: Singles,
     starts_a: Ints,
+    lengths_a: Doubles,
     faces_b: Singles,
     starts_b: Ints,
+    lengths_b: Doubles,
     pairs_a: Ints,
     pairs_b: Ints,
     screened: Singles,
@@ -87,19 +124,16 @@ def exact_matches(
         The results.
     """
     for pair in range(len(pairs_a)):
-        i, j = pairs_a[pair], pairs_b[pair]
-        floor = screened[pair] - margin
-        best = -2.0
-        for row in range(starts_a[i], starts_a[i + 1]):
-            for column in range(starts_b[j], starts_b[j + 1]):
-                if products[row, column] >= floor:
-                    value = exact_product(faces_a[row], faces_b[column])
-                    value = 1.0 if value > _ONE else max(value, -1.0)
-                    if value > best:
-                        best = value
-                        modes_a[pair] = row - starts_a[i]
-                        modes_b[pair] = column - starts_b[j]
-        scores[pair] = best
+        a, end_a = starts_a[pairs_a[pair]], starts_a[pairs_a[pair] + 1]
+        b, end_b = starts_b[pairs_b[pair]], starts_b[pairs_b[pair] + 1]
+        scores[pair], modes_a[pair], modes_b[pair] = exact_match(
+            products[a:end_a, b:end_b],
+            faces_a[a:end_a],
+            lengths_a[a:end_a],
+            faces_b[b:end_b],
+            lengths_b[b:end_b],
+            screened[pair] - margin,
+        )
 
 
 class Screen:
@@ -111,13 +145,23 @@ class Screen:
         Unit rows on the grid; sets lie one after the other.
     starts_a, starts_b : arrays (n + 1,)
         First row of each set, and the end.
+    lengths_a, lengths_b : arrays (rows,), optional
+        Lengths of the rows, if they are not 1 but for the grid.
     """
 
-    def __init__(self, faces_a: Singles, starts_a: Ints, faces_b: Singles, starts_b: Ints) -> None:
+    def __init__(
+        self,
+        faces_a: Floats,
+        starts_a: Ints,
+        faces_b: Floats,
+        starts_b: Ints,
+        lengths_a: Doubles | None = None,
+        lengths_b: Doubles | None = None,
+    ) -> None:
         # The compiled loops want plain arrays; a memory map becomes one without being copied.
-        self._a = np.asarray(faces_a), np.asarray(starts_a)
-        self._b = np.asarray(faces_b), np.asarray(starts_b)
-        self.error = error_bound(self._a[0].shape[1])
+        self._a = widened(faces_a), np.asarray(starts_a), known_lengths(faces_a, lengths_a)
+        self._b = widened(faces_b), np.asarray(starts_b), known_lengths(faces_b, lengths_b)
+        self.error = error_bound(self._a[0].shape[1], self._a[2], self._b[2])
         self._products: Singles = self._a[0] @ self._b[0].T
         self.scores = np.empty((len(starts_a) - 1, len(starts_b) - 1), dtype=np.float32)
         largest_of_sets(self._products, self._a[1], self._b[1], self.scores)
@@ -140,3 +184,8 @@ class Screen:
             modes_b,
         )
         return scores, modes_a, modes_b
+
+
+def known_lengths(faces: Floats, lengths: Doubles | None) -> Doubles:
+    """Lengths as a plain array; 1 if none are given."""
+    return np.ones(len(faces)) if lengths is None else np.asarray(lengths)

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, plain_unit_rows, unit_rows
+from lookalike.kernels.few import all_matches
+from lookalike.kernels.halves import half_rows, lengths_of
 from lookalike.kernels.screening import Screen
 from lookalike.kernels.selection import PREIMAGES, select
 from lookalike.parameters import is_positive, is_whole
@@ -41,14 +43,19 @@ class ExemplarSimilarity(SetSimilarity):
         How a step becomes a face: ``nearest``, ``fixed-point`` or ``learned``.
     bandwidth : float, optional
         Width of the kernel that finds the steps; the median distance of two faces unless given.
+    half : bool
+        Keep faces in half precision: half of the memory and of the disk.
     """
 
     compares_faces = True
+    # Left out of the written name at its default, so that tables from before it existed are found again.
+    added_options = ("half",)
 
-    def __init__(self, samples: int, preimage: str, bandwidth: float | None) -> None:
+    def __init__(self, samples: int, preimage: str, bandwidth: float | None, half: bool = False) -> None:
         self.samples = samples
         self.preimage = preimage
         self.bandwidth = bandwidth
+        self.half = half
 
     def prepare(self, faces: Faces) -> Prepared:
         """Keep the chosen faces at unit length, and the table of how alike they are among themselves."""
@@ -58,12 +65,19 @@ class ExemplarSimilarity(SetSimilarity):
             raise BadInput(f"preimage must be one of {', '.join(PREIMAGES)}, got {self.preimage!r}")
         if self.bandwidth is not None and not is_positive(self.bandwidth):
             raise BadInput(f"bandwidth must be a number greater than 0, got {self.bandwidth!r}")
+        if not isinstance(self.half, bool):
+            raise BadInput(f"half must be True or False, got {self.half!r}")
         unit = plain_unit_rows(checked_faces(faces, "the set"))
         chosen = np.arange(len(unit))
         if 0 < self.samples < len(unit):
             unit, chosen = select(unit, self.samples, self.preimage, self.bandwidth)
         kept = unit_rows(unit)
-        return {"faces": kept, "agreements": self.agreements(kept).ravel(), "chosen": chosen.astype(np.int64)}
+        # Agreements are those of the faces before they are halved.
+        found = {"agreements": self.agreements(kept).ravel(), "chosen": chosen.astype(np.int64)}
+        if not self.half:
+            return {"faces": kept, **found}
+        halves = half_rows(unit)
+        return {"faces": halves, "lengths": lengths_of(halves), **found}
 
     @abstractmethod
     def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -83,10 +97,7 @@ class ExemplarSimilarity(SetSimilarity):
 
     def match_many(self, a: PreparedSets, b: PreparedSets) -> Matches:
         """Best pair of faces for every pair of sets: one multiplication, then one exact product each."""
-        shape = (len(a), len(b))
-        pairs = np.indices(shape).reshape(2, -1)
-        scores, modes_a, modes_b = Screen(*self.faces(a), *self.faces(b)).finish(*pairs)
-        return Matches(scores.reshape(shape), modes_a.reshape(shape), modes_b.reshape(shape))
+        return Matches(*all_matches(*self.faces(a), *self.faces(b), *_lengths(a.arrays, b.arrays)))
 
     def match_near(
         self,
@@ -98,7 +109,7 @@ class ExemplarSimilarity(SetSimilarity):
         upper: bool = False,
     ) -> NearMatches:
         """One multiplication in single precision; only what may be near is finished exactly."""
-        screen = Screen(*self.faces(a), *self.faces(b))
+        screen = Screen(*self.faces(a), *self.faces(b), *_lengths(a.arrays, b.arrays))
         sets_a, sets_b = wanted(screen.scores, floors_a, floors_b, count, upper, 2 * screen.error)
         scores, modes_a, modes_b = screen.finish(sets_a, sets_b)
         return NearMatches(sets_a, sets_b, scores, modes_a, modes_b)
@@ -123,14 +134,14 @@ class ExemplarSimilarity(SetSimilarity):
     def examples(self, reference: Prepared, proxy: Prepared) -> Examples:
         """Pairs of faces of one set stand for query and target, or query and proxy (section 2.4.1)."""
         s3, tp, pt = self.match(reference, proxy)
-        across = cosines(reference["faces"], proxy["faces"])  # (n_r, n_p)
+        across = _cosines(reference, proxy)  # (n_r, n_p)
         within_r, within_p = _table(reference), _table(proxy)
 
         # Positive: face a of the reference plays the query, face b is the target's mode for it.
         a, b = _ordered_pairs(len(across))
         pq = across.argmax(axis=1)
         near = across.max(axis=1)
-        cos_r = cosines(reference["faces"], reference["faces"])
+        cos_r = _cosines(reference, reference)
         positives = np.column_stack(
             [near[a], cos_r[a, b], np.full(len(a), s3), within_p[pq[a], pt], within_r[b, tp]]
         )
@@ -138,11 +149,20 @@ class ExemplarSimilarity(SetSimilarity):
         a, b = _ordered_pairs(across.shape[1])
         tq = across.argmax(axis=0)
         near = across.max(axis=0)
-        cos_p = cosines(proxy["faces"], proxy["faces"])
+        cos_p = _cosines(proxy, proxy)
         negatives = np.column_stack(
             [cos_p[a, b], near[a], np.full(len(a), s3), within_p[b, pt], within_r[tq[a], tp]]
         )
         return Examples(positives, negatives)
+
+
+def _lengths(a: Prepared, b: Prepared) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    """Lengths of the faces of a and b, if they are halves."""
+    return a.get("lengths"), b.get("lengths")
+
+
+def _cosines(a: Prepared, b: Prepared) -> NDArray[np.float64]:
+    return cosines(a["faces"], b["faces"], *_lengths(a, b))
 
 
 def _table(prepared: Prepared) -> NDArray[np.float64]:

@@ -30,6 +30,8 @@ class Manifold(ExemplarSimilarity):
         ``nearest``, ``fixed-point`` or ``learned``.
     bandwidth : float, optional
         Width of the kernel of the selection; the median distance of two faces unless given.
+    half : bool
+        Keep faces in half precision: half of the memory and of the disk.
     """
 
     def __init__(
@@ -38,8 +40,9 @@ class Manifold(ExemplarSimilarity):
         samples: int = 50,
         preimage: str = "nearest",
         bandwidth: float | None = None,
+        half: bool = False,
     ) -> None:
-        super().__init__(samples, preimage, bandwidth)
+        super().__init__(samples, preimage, bandwidth, half)
         self.neighbours = neighbours
 
     def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -23,12 +23,18 @@ class MaxMax(ExemplarSimilarity):
         ``nearest`` (a real face, so that evidence is a real picture), ``fixed-point`` or ``learned``.
     bandwidth : float, optional
         Width of the kernel of the selection; the median distance of two faces unless given.
+    half : bool
+        Keep faces in half precision: half of the memory and of the disk.
     """
 
     def __init__(
-        self, samples: int = SAMPLES, preimage: str = "nearest", bandwidth: float | None = None
+        self,
+        samples: int = SAMPLES,
+        preimage: str = "nearest",
+        bandwidth: float | None = None,
+        half: bool = False,
     ) -> None:
-        super().__init__(samples, preimage, bandwidth)
+        super().__init__(samples, preimage, bandwidth, half)
 
     def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:
         """Cosines of the faces."""

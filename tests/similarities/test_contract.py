@@ -17,7 +17,7 @@ from lookalike.similarities.contract import Examples, Match, Prepared, PreparedS
 from lookalike.similarities.max_max import MaxMax
 from tests.transitivity.samples import random_sets
 
-NAMES = parts.names("similarities")
+NAMES = [*parts.names("similarities"), "max_max:half=true", "manifold:half=true"]
 SIZES = (1, 2, 3, 5, 8, 14, 7, 6)  # 14 is more than a set of exemplars keeps
 
 
@@ -261,7 +261,7 @@ def test_what_is_no_set_of_faces_is_refused(part: SetSimilarity, wrong: np.ndarr
         part.prepare(wrong)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", parts.names("similarities"))
 def test_unknown_option_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match=f"'{name}' has no option 'colour=3': its options are "):
         parts.build("similarities", f"{name}:colour=3")
@@ -340,7 +340,7 @@ def test_another_package_is_found_by_its_entry_points(
         "broken = afar_that_is_not_there:Part\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    assert {"from_afar", *NAMES} <= set(parts.names("similarities"))
+    assert {"from_afar", "max_max"} <= set(parts.names("similarities"))
     part = parts.build("similarities", "from_afar:samples=3")
     assert type(part).__name__ == "FromAfar"
     assert len(part.prepare(faces_of(5))["faces"]) == 3
@@ -356,7 +356,7 @@ def test_another_package_is_found_by_its_entry_points(
         parts.build("similarities", "broken")
 
 
-@pytest.mark.parametrize("name", parts.names("similarities"))
+@pytest.mark.parametrize("name", NAMES)
 def test_linear_algebra_threads_do_not_show_in_prepared_sets(name: str) -> None:
     part = parts.build("similarities", name)
     faces = np.random.default_rng(0).normal(size=(300, 800))
@@ -391,7 +391,7 @@ def test_prepared_sets_take_a_mask() -> None:
     assert len(sets[np.array([True, False, True])]) == 2
 
 
-@pytest.mark.parametrize("name", parts.names("similarities"))
+@pytest.mark.parametrize("name", NAMES)
 def test_symmetric_to_the_last_bit(name: str) -> None:
     part = parts.build("similarities", name)
     prepared = [part.prepare(faces) for faces in random_sets(12, seed=1, largest=12)]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from lookalike.errors import BadInput
+from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
+from lookalike.worlds.vectors import vector_world
 
 # r = {(1,0), (0.6,0.8)}, p = {(0.8,-0.6), (0,1)}
 R = np.array([[1.0, 0.0], [0.6, 0.8]])
@@ -91,3 +93,48 @@ def test_impossible_samples_are_refused(samples: object) -> None:
 def test_unknown_preimage_is_refused() -> None:
     with pytest.raises(BadInput, match="preimage must be one of nearest, fixed-point, learned, got 'guess'"):
         MaxMax(preimage="guess").prepare(R)
+
+
+@pytest.mark.parametrize("half", ["yes", 1, None])
+def test_half_is_true_or_false(half: object) -> None:
+    with pytest.raises(BadInput, match="half must be True or False, got"):
+        MaxMax(half=half).prepare(R)
+
+
+def test_half_takes_half_the_bytes_and_shares_agreements() -> None:
+    faces = np.random.default_rng(2).normal(size=(9, 40))
+    full, half = MaxMax().prepare(faces), MaxMax(half=True).prepare(faces)
+    assert half["faces"].dtype == np.float16
+    assert 2 * half["faces"].nbytes == full["faces"].nbytes
+    np.testing.assert_array_equal(half["agreements"], full["agreements"])
+    assert "lengths" not in full
+
+
+def test_halves_by_hand() -> None:
+    # As halves 0.6 is 1229/2048 and 0.8 is 1638/2048: with (1, 0) the cosine is 1229 / sqrt(1229^2 + 1638^2).
+    part = MaxMax(half=True)
+    score, mode, other = part.match(part.prepare(R[:1]), part.prepare(R[1:]))
+    assert score == pytest.approx(1229 / np.hypot(1229, 1638), abs=1e-15)
+    assert (int(mode), int(other)) == (0, 0)
+
+
+def test_sets_that_share_a_face_are_wholly_alike_in_half_precision() -> None:
+    part, rng = MaxMax(half=True), np.random.default_rng(3)
+    shared = rng.normal(size=(1, 30))
+    a, b = (part.prepare(np.concatenate([rng.normal(size=(3, 30)), shared])) for _ in range(2))
+    assert part.match(a, b) == (1.0, 3, 3)
+
+
+def test_rankings_are_nearly_the_same_in_half_precision() -> None:
+    """In a drawn world nine of ten queries, or more, keep their first ten; ranks move by three at most."""
+    sets = [faceset.faces for faceset, _ in vector_world(counts={2: 30}, faces=5, dimension=236)]
+    orders, scores = [], []
+    for part in (MaxMax(), MaxMax(half=True)):
+        prepared = PreparedSets.join([part.prepare(faces) for faces in sets])
+        found = part.match_many(prepared, prepared).scores
+        scores.append(found)
+        orders.append(np.argsort(-found, axis=1, kind="stable"))
+    assert np.abs(scores[0] - scores[1]).max() < 2 * 2.0**-11
+    same = (orders[0][:, :10] == orders[1][:, :10]).all(axis=1)
+    assert same.mean() >= 0.9
+    assert np.abs(np.argsort(orders[0], axis=1) - np.argsort(orders[1], axis=1)).max() <= 3

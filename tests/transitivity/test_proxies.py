@@ -18,7 +18,7 @@ from lookalike.transitivity.proxies import find_neighbours, proxy_slots, update_
 from lookalike.transitivity.tables import Neighbours
 from tests.transitivity.samples import A, B, C, prepared_sets, random_sets, tables_of
 
-NAMES = parts.names("similarities")
+NAMES = [*parts.names("similarities"), "max_max:half=true"]
 POOL = 14
 
 

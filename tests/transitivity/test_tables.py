@@ -89,7 +89,7 @@ def test_few_rows_meet_longer_runs_of_equal_work(threads: int, sizes: list[int],
         assert max(work) <= sum(sizes) / (2 * threads) + max(sizes)
 
 
-@pytest.mark.parametrize("name", parts.names("similarities"))
+@pytest.mark.parametrize("name", [*parts.names("similarities"), "max_max:half=true"])
 def test_compare_equals_match_many(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     part = parts.build("similarities", name)
     queries, sets = prepared_sets(part, random_sets(4, seed=1)), prepared_sets(part, random_sets(15, seed=2))
