@@ -53,7 +53,7 @@ class Regression:
     weights_ : array (r,)
     intercept_, gamma : float
     objective_, gap_ : float
-        What training reached, and its relative duality gap.
+        What training reached, and its duality gap.
     steps_ : int
     """
 
@@ -118,9 +118,7 @@ def fit_regression(x: Doubles, y: Doubles, settings: Settings) -> Regression:
         If a setting is out of range.
     """
     settings.check()
-    centres = _landmarks(x, settings)
-    transform = feature_map(centres, settings.gamma)
-    known = features(x, centres, settings.gamma, transform)
+    centres, transform, known = _landmarks(x, settings)
     solution = solve(known, y, settings.epsilon, settings.penalty, settings.tolerance, 200)
     return Regression(
         centres,
@@ -133,20 +131,25 @@ def fit_regression(x: Doubles, y: Doubles, settings: Settings) -> Regression:
     )
 
 
-def _landmarks(x: Doubles, settings: Settings) -> Doubles:
-    """Rows that span the kernel of all rows; those the first choice left out are added until all fit."""
-    some = x[np.unique(np.linspace(0, len(x) - 1, SEARCHED).astype(int))]
-    centres = some[landmarks(some, settings.gamma, settings.rank_tolerance, settings.most_landmarks)]
-    while len(centres) < min(settings.most_landmarks, len(x)):
-        transform = feature_map(centres, settings.gamma)
-        left = 1.0 - np.square(features(x, centres, settings.gamma, transform)).sum(axis=1)
+def _landmarks(x: Doubles, settings: Settings) -> tuple[Doubles, Doubles, Doubles]:
+    """Rows that span the kernel of all rows, the map to their span, and all rows in it.
+
+    They are sought among some rows; those that these leave out are added until all rows are explained.
+    """
+    gamma, most = settings.gamma, settings.most_landmarks
+    searched = x[np.unique(np.linspace(0, len(x) - 1, SEARCHED).astype(int))]
+    centres = searched[landmarks(searched, gamma, settings.rank_tolerance, most)]
+    while True:
+        transform = feature_map(centres, gamma)
+        known = features(x, centres, gamma, transform)
+        left = 1.0 - np.einsum("ij,ij->i", known, known)
         # Ten times the tolerance: the residual itself is only known to within rounding here.
         outside = x[left > max(10 * settings.rank_tolerance, 1e-9)]
-        if not len(outside):
-            break
+        if not len(outside) or len(centres) >= most:
+            return centres, transform, known
         joined = np.concatenate([centres, outside[: SEARCHED - len(centres)]])
-        chosen = landmarks(joined, settings.gamma, settings.rank_tolerance, settings.most_landmarks)
+        chosen = landmarks(joined, gamma, settings.rank_tolerance, most)
         if len(chosen) <= len(centres):
-            break
+            return centres, transform, known
         centres = joined[chosen]
-    return centres
+        del known  # 200 MB, of which two need not stand side by side

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,19 @@ from hypothesis import strategies as st
 from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
-from lookalike.kernels import epsilon_svr
+from lookalike.kernels import epsilon_svr, interior_point
 from lookalike.kernels.epsilon_svr import Solution, solve
 from lookalike.kernels.rbf import feature_map, features, landmarks, rbf
+
+
+@pytest.fixture(
+    scope="module", autouse=True, params=[epsilon_svr.FEW, 8], ids=["all at once", "undecided rows"]
+)
+def few(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test twice: as few rows are solved, and as very many are, of which most are decided at sight."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(epsilon_svr, "FEW", request.param)
+        yield
 
 
 def objective(weights: np.ndarray, errors: np.ndarray, epsilon: float, penalty: float) -> float:
@@ -142,10 +154,10 @@ def test_stops_when_told_and_says_how_far_it_came() -> None:
 
 
 def test_threads_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(epsilon_svr, "BLOCK", 64)
+    monkeypatch.setattr(interior_point, "BLOCK", 64)
     x, y = a_problem(5, 500, 6, 0.5)
     found = []
-    for threads in ("1", "2"):
+    for threads in ("1", "2", "3"):
         monkeypatch.setenv("LOOKALIKE_THREADS", threads)
         found.append(solve(x, y, 0.4, 1000.0, 1e-7, 200))
     np.testing.assert_array_equal(found[0].weights, found[1].weights)

@@ -45,6 +45,16 @@ def test_low_rank_form_reproduces_the_kernel(seed: int, count: int, gamma: float
     np.testing.assert_allclose(known @ known.T, rbf(x, x, gamma), atol=1e-6)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(1, 50), st.integers(1, 30), st.integers(1, 7))
+@settings(max_examples=20, deadline=None)
+def test_quick_exponents_are_those_of_the_readable_kernel(
+    seed: int, count: int, centres: int, dimension: int
+) -> None:
+    x, y = 3 * cube(seed, count, dimension), cube(seed + 1, centres, dimension)
+    quick = np.exp(module._exponents(x, np.ascontiguousarray(y.T), GAMMA))
+    np.testing.assert_allclose(quick, rbf(x, y, GAMMA), rtol=1e-14)
+
+
 def test_a_smooth_kernel_needs_few_landmarks() -> None:
     x = cube(0, 2000)
     chosen = landmarks(x, GAMMA, 1e-5, 1000)
