@@ -24,9 +24,6 @@ from lookalike.training import train
 from lookalike.transitivity.shortlist import Shortlist, narrowed
 from lookalike.transitivity.tables import Row, Tables, rows
 
-# Answers for which a shortlist is long enough.
-SERVED = 100
-
 
 class Search:
     """A gallery ready to be asked: its tables and a fitted second stage.
@@ -38,8 +35,8 @@ class Search:
     reranker : Reranker
         As `lookalike.train` returns it.
     shortlist : Shortlist, optional
-        Says whom to rank where comparing a query with all sets would take long. It serves the first
-        `SERVED` answers: who asks for more is answered from all sets.
+        Says whom to rank where comparing a query with all sets would take long. It serves the first 100
+        answers: who asks for more is answered from all sets.
     """
 
     def __init__(self, tables: Tables, reranker: Reranker, shortlist: Shortlist | None = None) -> None:
@@ -59,11 +56,11 @@ class Search:
     def find_many(self, queries: Sequence[str | FaceSet], top: int | None = None) -> Iterator[Ranking]:
         """Rank all sets for each query in turn; every answer is the one the query gets alone."""
         check_top(top)
-        if self.shortlist is not None and top is not None and top <= SERVED:
+        if self.shortlist is not None and top is not None and top <= self.shortlist.sizes.served:
             yield from (self._find_among(self.shortlist, query, top) for query in queries)
             return
         for query, row in zip(queries, self.rows(queries), strict=True):
-            yield self._ranking(query, row, self.reranker.score(row, self.tables), top)
+            yield self._ranking(query, row, top)
 
     def explain(self, query: str | FaceSet, target: str) -> Explanation:
         """Return the evidence for one answer; see `lookalike.explain`."""
@@ -107,11 +104,13 @@ class Search:
     def _find_among(self, shortlist: Shortlist, query: str | FaceSet, top: int) -> Ranking:
         """Rank the shortlist: every set of it has the score that it has among all."""
         member, prepared = self._member(query), self._prepared(query)
-        targets = shortlist.targets(prepared)
-        tables, member_there = narrowed(self.tables, targets[targets != member], member, self.reranker.asks)
-        [row] = rows(tables, PreparedSets.join([prepared]), [member_there])
-        scored = self.reranker.score(row, tables)
-        among = Search(tables, self.reranker)._ranking(query, row, scored, top)
+        targets = shortlist.targets(prepared, self.reranker.asks > 0)
+        if np.count_nonzero(targets != member) < shortlist.sizes.served:
+            # All nearest faces are those of a few very large sets.
+            targets = np.arange(len(self.tables))
+        tables, its_number = narrowed(self.tables, targets[targets != member], member, self.reranker.asks)
+        [row] = rows(tables, PreparedSets.join([prepared]), [its_number])
+        among = Search(tables, self.reranker)._ranking(query, row, top)
         return replace(among, sets=len(self.tables) - (member is not None))
 
     def _member(self, query: str | FaceSet) -> int | None:
@@ -136,7 +135,8 @@ class Search:
             )
         return dict(self.tables.similarity.prepare(query.faces))
 
-    def _ranking(self, query: str | FaceSet, row: Row, scored: Scored, top: int | None) -> Ranking:
+    def _ranking(self, query: str | FaceSet, row: Row, top: int | None) -> Ranking:
+        scored = self.reranker.score(row, self.tables)
         answers = self._answers(row, scored, self.order(row, scored.scores, top))
         similarity, reranker = parts.spec(self.tables.similarity), parts.spec(self.reranker)
         total = self._others(row)

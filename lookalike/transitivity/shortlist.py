@@ -18,10 +18,11 @@ Numbers = NDArray[np.int64]
 class Sizes(NamedTuple):
     """How far to look; more finds more and takes longer."""
 
-    faces: int = 2000  # guessed nearest to each face of the query
-    compared: int = 4000  # sets of these faces that are really compared with the query
+    faces: int = 1200  # guessed nearest to each face of the query
+    compared: int = 2500  # sets of these faces that are really compared with the query
     kept: int = 1000  # best of these, which are ranked
     trusted: int = 100  # best of these, whose own neighbours are ranked too
+    served: int = 100  # answers for which that is enough
     # A query of very many faces is looked up by some of them, evenly spread.
     asked: int = 32
 
@@ -60,14 +61,17 @@ class Shortlist:
         self.sizes = sizes or Sizes()
         self._starts = starts
 
-    def targets(self, query: Prepared) -> Numbers:
+    def targets(self, query: Prepared, proxies: bool) -> Numbers:
         """Numbers of the sets to rank, in increasing order; the query itself may be among them.
 
-        The guess only says whom to compare. Those who really are nearest stay, and the neighbours of the very
-        nearest join them: a set that does not resemble the query may resemble one that does.
+        The guess only says whom to compare. If their proxies will be asked, which costs ten times as much,
+        only those stay who really are nearest; and the neighbours of the very nearest join them: a set that
+        does not resemble the query may resemble one that does.
         """
         tables, sizes = self.tables, self.sizes
         near = self._guessed(query)
+        if not proxies:
+            return near
         row = compare(tables.similarity, PreparedSets.join([query]), tables.sets[near])
         best = near[np.lexsort((near, -row.scores[0]))][: sizes.kept]
         friends = tables.neighbours.sets[best[: sizes.trusted]]
@@ -81,7 +85,7 @@ class Shortlist:
         found = rows >= 0
         owners = np.searchsorted(self._starts, rows[found], side="right") - 1
         # A set is as near as its nearest face.
-        order = np.lexsort((owners, -products[found]))
+        order = np.argsort(-products[found], kind="stable")
         sets, first = np.unique(owners[order], return_index=True)
         return np.sort(sets[np.argsort(first, kind="stable")][: sizes.compared])
 
