@@ -76,7 +76,9 @@ class Search:
         said = self.reranker.beliefs(row, self.tables)
         scored = self.reranker.score(row, self.tables)
         similarity, prepared = self.tables.similarity, self._prepared(query)
-        for answer, number in zip(self._answers(row, scored, np.array(numbers)), numbers, strict=True):
+        asked = np.array(numbers)
+        ranks = 1 + places(_without(row.member, scored.scores), row.scores, asked)
+        for answer, number in zip(self._answers(row, scored, asked, ranks), numbers, strict=True):
             yield Explanation(
                 query=_name(query),
                 answer=answer,
@@ -137,16 +139,18 @@ class Search:
 
     def _ranking(self, query: str | FaceSet, row: Row, top: int | None) -> Ranking:
         scored = self.reranker.score(row, self.tables)
-        answers = self._answers(row, scored, self.order(row, scored.scores, top))
+        order = self.order(row, scored.scores, top)
+        answers = self._answers(row, scored, order, np.arange(1, len(order) + 1))
         similarity, reranker = parts.spec(self.tables.similarity), parts.spec(self.reranker)
         total = self._others(row)
         return Ranking(_name(query), tuple(answers), total, similarity, reranker, total)
 
-    def _answers(self, row: Row, scored: Scored, numbers: NDArray[np.int64]) -> Iterator[Answer]:
-        """The answers that some sets are, each in its place among all."""
+    def _answers(
+        self, row: Row, scored: Scored, numbers: NDArray[np.int64], ranks: NDArray[np.int64]
+    ) -> Iterator[Answer]:
+        """The answers that some sets of known rank are."""
         ids, baseline = self.tables.ids, row.scores[: len(self.tables)]
-        ranks = places(_without(row.member, scored.scores), baseline, numbers) + 1
-        baseline_ranks = places(_without(row.member, baseline), baseline, numbers) + 1
+        baseline_ranks = 1 + places(_without(row.member, baseline), baseline, numbers)
         for number, rank, baseline_rank in zip(numbers, ranks, baseline_ranks, strict=True):
             yield Answer(
                 rank=int(rank),

@@ -9,7 +9,7 @@ Scores = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 # Places of fewer numbers than this are counted one by one, which is quicker than sorting.
-FEW = 64
+FEW = 128
 
 
 def best_first(scores: Scores, then: Scores, top: int | None = None) -> Numbers:

@@ -29,7 +29,7 @@ def test_the_best_are_the_first_of_all(first: np.ndarray, then: np.ndarray, top:
     assert best_first(first, then, top).tolist() == everybody[:top]
 
 
-@pytest.mark.parametrize("few", [0, 64])
+@pytest.mark.parametrize("few", [0, 128])
 @given(scores, scores)
 def test_places_are_those_of_the_order(few: int, first: np.ndarray, then: np.ndarray) -> None:
     with pytest.MonkeyPatch.context() as patch:
