@@ -85,9 +85,9 @@ def index(
             return index(gallery, part, track)
     else:
         # A process that was killed at the very end left the table before this one, which may know sets that
-        # are removed by now.
+        # are removed by now. One that is newer is somebody else's.
         with suppress(StorageFailed):
-            store.keep_only(kind, fingerprint)
+            store.erase_older(stored)
     return _from_arrays(stored.arrays, part, fingerprint)
 
 

@@ -14,7 +14,7 @@ class Answer:
     Attributes
     ----------
     rank : int
-        1 is best.
+        1 is best; on a shortlist, its place there.
     id : str
         The set.
     score : float
@@ -22,7 +22,7 @@ class Answer:
     baseline : float
         How alike the two sets are by themselves.
     baseline_rank : int
-        Its place without the second stage.
+        Its place without the second stage, among the same sets.
     through : str or None
         The proxy that made the score; None if no single one did.
     """

@@ -107,10 +107,12 @@ class Search:
         """Rank the shortlist: every set of it has the score that it has among all."""
         member, prepared = self._member(query), self._prepared(query)
         targets = shortlist.targets(prepared, self.reranker.asks > 0)
-        if np.count_nonzero(targets != member) < shortlist.sizes.served:
+        targets = targets[targets != member]
+        if len(targets) < shortlist.sizes.served:
             # All nearest faces are those of a few very large sets.
-            targets = np.arange(len(self.tables))
-        tables, its_number = narrowed(self.tables, targets[targets != member], member, self.reranker.asks)
+            [row] = self.rows([query])
+            return self._ranking(query, row, top)
+        tables, its_number = narrowed(self.tables, targets, member, self.reranker.asks)
         [row] = rows(tables, PreparedSets.join([prepared]), [its_number])
         among = Search(tables, self.reranker)._ranking(query, row, top)
         return replace(among, sets=len(self.tables) - (member is not None))

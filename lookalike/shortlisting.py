@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.derived import kept
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, StorageFailed
 from lookalike.kernels.codes import Codes, is_available
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import SetSimilarity
 from lookalike.transitivity.shortlist import Shortlist, code_faces
 from lookalike.transitivity.tables import Tables
 
+logger = logging.getLogger(__name__)
+
 # Raised whenever the codes, or how they are stored, change.
-FORMAT = 1
+FORMAT = 2
 # From so many sets on, comparing a query with all of them takes longer than people like to wait.
 LARGE = 50_000
 
@@ -68,6 +72,11 @@ def _why_not(similarity: SetSimilarity, reranker: Reranker) -> str | None:
 
 def _codes(tables: Tables, gallery: Gallery | None) -> Codes:
     kind = f"shortlist on {parts.spec(tables.similarity)}"
-    return kept(
-        gallery, tables, kind, str(FORMAT), lambda: code_faces(tables), Codes.to_arrays, Codes.from_arrays
-    )
+    try:
+        return kept(
+            gallery, tables, kind, str(FORMAT), lambda: code_faces(tables), Codes.to_arrays, Codes.from_arrays
+        )
+    except StorageFailed as reason:
+        # A gallery that may be read may be asked: making the codes takes seconds.
+        logger.warning("the codes of faces are not kept: %s", reason)
+        return code_faces(tables)

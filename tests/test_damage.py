@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import FaceSet, Gallery, Ranking, find, index
-from lookalike.collection.tables import TableStore
+from lookalike.collection.tables import StoredTables, TableStore
 from tests.collection import children
 from tests.collection.samples import flip
 from tests.small_world import small_world
@@ -269,3 +270,37 @@ def test_an_interruption_at_any_moment_leaves_the_old_index(tmp_path: Path) -> N
             else:
                 break
     assert step == 4, "two sets to prepare, two to compare"
+
+
+def test_a_slow_reader_leaves_the_table_that_somebody_else_made_meanwhile(tmp_path: Path) -> None:
+    sets, _ = small_world(people=4)
+    path = tmp_path / "g"
+    with Gallery(path, create=True) as gallery:
+        for faceset in sets[:-1]:
+            gallery.add(faceset)
+        index(gallery)
+    load, meanwhile = TableStore.load, []
+
+    def slowly(self: TableStore, kind: str, fingerprint: str) -> StoredTables | None:
+        found = load(self, kind, fingerprint)
+        if not meanwhile:
+            meanwhile.append(True)
+            with Gallery(path) as other:
+                other.add(sets[-1])
+                index(other)
+        return found
+
+    with pytest.MonkeyPatch.context() as patch, Gallery(path) as gallery:
+        patch.setattr(TableStore, "load", slowly)
+        assert len(index(gallery)) == len(sets) - 1
+    [stored] = TableStore.beside(path).stored()
+    assert len(stored.arrays["hashes"]) == len(sets)
+
+
+def test_a_table_behind_a_link_is_none(tmp_path: Path) -> None:
+    store = TableStore(tmp_path / "t")
+    saved = store.save("k", "f", {"x": np.arange(3)}, {})
+    saved.path.rename(tmp_path / "moved")
+    saved.path.symlink_to(tmp_path / "moved")
+    assert store.load("k", "f") is None
+    assert not store.has("k", "f")

@@ -8,7 +8,7 @@ import pytest
 
 from lookalike import Gallery, find, index, open_search, parts, remove, train
 from lookalike.collection.tables import TableStore
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, StorageFailed
 from lookalike.kernels import codes
 from lookalike.shortlisting import LARGE, open_shortlist
 from tests.small_world import small_world
@@ -95,3 +95,16 @@ def test_tables_that_the_gallery_has_outgrown_are_coded_but_not_kept(gallery: Ga
     before = kinds(gallery)
     assert open_shortlist(tables, reranker, True, gallery) is not None
     assert kinds(gallery) == before
+
+
+def test_a_gallery_that_may_only_be_read_has_a_shortlist(
+    gallery: Gallery, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    search = open_search(gallery)
+
+    def refused(*given: object) -> None:
+        raise StorageFailed("read-only")
+
+    monkeypatch.setattr(TableStore, "save", refused)
+    assert open_shortlist(search.tables, search.reranker, True, gallery) is not None
+    assert "not kept: read-only" in caplog.text

@@ -34,10 +34,11 @@ def damaged(folder: Path, described: Manifest) -> list[str]:
     found = _state(folder, described)
     if found is not None and _is_noted(folder, found):
         return []
+    is_settled = found is not None and _age(found) > TICK
     names = list(described.arrays)
     fit = list(in_order(lambda name: manifest.fits(folder, described.arrays[name]), names))
     # What changed while we read, or so lately that another change might not show, is read again next time.
-    if all(fit) and found is not None and found == _state(folder, described) and _age(found) > TICK:
+    if all(fit) and found is not None and is_settled and found == _state(folder, described):
         _write(folder, found)
     return [name for name, fits in zip(names, fit, strict=True) if not fits]
 

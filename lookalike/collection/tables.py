@@ -158,6 +158,13 @@ class TableStore:
                     aside.erase(path)
             aside.sweep(kept.parent)
 
+    def erase_older(self, kept: StoredTables) -> None:
+        """Delete the tables of a kind that were saved before one of them."""
+        with in_words(self.folder):
+            for path in self._tables(kept.path.parent):
+                if path != kept.path and _saved(path) < kept.manifest.saved:
+                    aside.erase(path)
+
     def erase_others(self, kept: Collection[Path]) -> None:
         """Delete every table but these, readable or not, with what dead processes left unfinished."""
         with in_words(self.folder):
@@ -235,6 +242,8 @@ class TableStore:
 
 def _opened(path: Path, kind: str, whole: bool = False) -> StoredTables:
     """Map the arrays of a table; raise if they are not as the manifest says: all of them, if asked."""
+    if path.is_symlink():
+        raise ValueError("it is a link, which may lead anywhere")
     try:
         described = manifest.read(path)
         if (described.kind, described.fingerprint) != (kind, path.name):

@@ -22,6 +22,10 @@ POINTS = 16
 # Vectors from which the points are learnt, evenly spread; and vectors coded at a time.
 SAMPLE = 1 << 16
 BLOCK = 1 << 14
+# The library adds up numbers of 8 bits in 16 bits, which overflow beyond 257 of them: a spare pair, zero in
+# all vectors and as large as needed in a query, makes it scale them down.
+SPARE = 2
+LARGEST_SUM = 65_000
 # Vectors lie in groups of this many, side by side, for the processor's shuffle instruction.
 _GROUP = 32
 
@@ -37,7 +41,7 @@ class Codes:
     Parameters
     ----------
     points : array (pairs, 16, 2)
-        The points that stand for each two components.
+        The points that stand for each two components; the last ones for the spare pair.
     packed : array (bytes,)
         Four bits for each two components of each vector, as `of` packs them.
     count : int
@@ -55,21 +59,24 @@ class Codes:
         index.ntotal, index.ntotal2 = count, -(-count // _GROUP) * _GROUP
         faiss.copy_array_to_AlignedTable(np.ascontiguousarray(packed, dtype=np.uint8), index.codes)
         self._index = index
+        self._points = points
 
     @classmethod
     def of(cls, vectors: NDArray[Any]) -> Self:
         """Learn the points from the vectors (n, d), of any float type, and code all of them."""
         faiss = _faiss()
-        index = _empty(_even(vectors.shape[1]))
+        index = _empty(_even(vectors.shape[1]) + SPARE)
         step = max(1, len(vectors) // SAMPLE)
         sample = vectors[::step]
         # Fewer vectors than points, as only toy galleries have, are repeated.
         faiss.omp_set_num_threads(1)  # many very small problems, on which threads would wait for each other
         index.train(_padded(np.resize(sample, (max(len(sample), POINTS), sample.shape[1]))))
+        points = faiss.vector_to_array(index.pq.centroids).reshape(-1, POINTS, 2)
+        points[-1] = [[0.0, 0.0], *[[1.0, 0.0]] * (POINTS - 1)]
+        faiss.copy_array_to_vector(points.ravel(), index.pq.centroids)
         faiss.omp_set_num_threads(thread_count())
         for where in blocks(len(vectors), BLOCK):
             index.add(_padded(vectors[where]))
-        points = faiss.vector_to_array(index.pq.centroids).reshape(-1, POINTS, 2)
         return cls(points, faiss.AlignedTable_to_array(index.codes), len(vectors))
 
     def __len__(self) -> int:
@@ -78,13 +85,13 @@ class Codes:
     @property
     def dimension(self) -> int:
         """Length of the vectors, or one more if that is odd."""
-        return int(self._index.d)
+        return int(self._index.d) - SPARE
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Everything needed to make it again, as named arrays."""
         faiss = _faiss()
         return {
-            "points": faiss.vector_to_array(self._index.pq.centroids).reshape(-1, POINTS, 2),
+            "points": self._points,
             "packed": faiss.AlignedTable_to_array(self._index.codes),
             "count": np.array([len(self)]),
         }
@@ -100,7 +107,12 @@ class Codes:
         A number of -1 means that there are no more.
         """
         _faiss().omp_set_num_threads(thread_count())
-        products, numbers = self._index.search(_padded(queries), min(count, len(self)))
+        asked = _padded(queries)
+        tables = np.einsum("qpc,pkc->qpk", asked.reshape(len(asked), -1, 2), self._points)
+        spans = np.ptp(tables, axis=2)
+        # The library gives 8 bits to the largest span, which is now the spare pair's.
+        asked[:, -SPARE] = np.maximum(spans.max(axis=1), 255 / LARGEST_SUM * spans.sum(axis=1))
+        products, numbers = self._index.search(asked, min(count, len(self)))
         return numbers, products
 
 
@@ -130,7 +142,7 @@ def _packed_bytes(pairs: int, count: int) -> int:
 
 
 def _padded(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Single precision, with a zero at the end of vectors of odd length."""
-    wide = np.zeros((len(vectors), _even(vectors.shape[1])), dtype=np.float32)
+    """Single precision, with a zero at the end of vectors of odd length, and the spare pair."""
+    wide = np.zeros((len(vectors), _even(vectors.shape[1]) + SPARE), dtype=np.float32)
     wide[:, : vectors.shape[1]] = vectors
     return wide

@@ -30,11 +30,6 @@ class MeanReranker(Reranker):
         self.proxies = proxies
         self.with_baseline = with_baseline
 
-    @property
-    def asks(self) -> int:
-        """All of them."""
-        return self.proxies
-
     def check(self) -> None:
         """Proxies in range, a truth value for the baseline."""
         check_proxies(self.proxies)

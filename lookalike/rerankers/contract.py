@@ -59,13 +59,15 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
 
     @property
     def asks(self) -> int:
-        """How many proxies of each target speak; 0 for a second stage that does not ask them one by one."""
-        return 0
+        """How many proxies of each target speak: the option ``proxies``; none if there is no such option."""
+        return int(getattr(self, "proxies", 0))
 
     @property
     def looks_at_all(self) -> bool:
-        """Whether a score depends on more than the query, the target and its proxies: then on all sets."""
-        return type(self).score is not Reranker.score
+        """Whether a score depends on more than the query, the target and `asks` proxies: then on all sets."""
+        own = type(self)
+        unsaid = own.beliefs is not Reranker.beliefs and not self.asks
+        return own.score is not Reranker.score or unsaid
 
     def check(self) -> None:  # noqa: B027  (most second stages have nothing to check)
         """Refuse parameters that are out of range, before any work is done; `fit` does so too."""

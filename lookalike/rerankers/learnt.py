@@ -58,11 +58,6 @@ class Learnt(Reranker):
         """The references are drawn by the seed."""
         return True
 
-    @property
-    def asks(self) -> int:
-        """All of them."""
-        return self.proxies
-
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Draw examples and train the regressor; without examples the baseline is left alone."""
         self.check()

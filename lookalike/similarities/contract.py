@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +61,7 @@ class PreparedSets(Sequence[Prepared]):
     """
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], starts: Mapping[str, NDArray[np.int64]]) -> None:
-        self.arrays = dict(arrays)
+        self.arrays = arrays
         self.starts = dict(starts)
 
     @classmethod
@@ -97,10 +97,8 @@ class PreparedSets(Sequence[Prepared]):
         if not len(chosen):
             return self[0:0]
         chosen = self._counted(chosen)
-        picked = {name: _gathered(array, self.starts[name], chosen) for name, array in self.arrays.items()}
         return PreparedSets(
-            {name: array for name, (array, _) in picked.items()},
-            {name: starts for name, (_, starts) in picked.items()},
+            _Gathered(self, chosen), {name: _ends(starts, chosen) for name, starts in self.starts.items()}
         )
 
     def _counted(self, chosen: NDArray[Any]) -> NDArray[np.int64]:
@@ -117,14 +115,31 @@ class PreparedSets(Sequence[Prepared]):
         return slice(int(starts[number]), int(starts[number + 1]))
 
 
-def _gathered(
-    array: NDArray[Any], starts: NDArray[np.int64], chosen: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The rows of some sets one after the other, and where each set begins among them."""
-    lengths = starts[chosen + 1] - starts[chosen]
-    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    rows = np.arange(ends[-1]) + np.repeat(starts[chosen] - ends[:-1], lengths)
-    return array[rows], ends
+class _Gathered(Mapping[str, NDArray[Any]]):
+    """The arrays of some sets, each copied when it is first asked for: mostly not all of them are."""
+
+    def __init__(self, sets: PreparedSets, chosen: NDArray[np.int64]) -> None:
+        self._sets, self._chosen = sets, chosen
+        self._known: dict[str, NDArray[Any]] = {}
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._known:
+            starts = self._sets.starts[name]
+            ends = _ends(starts, self._chosen)
+            rows = np.arange(ends[-1]) + np.repeat(starts[self._chosen] - ends[:-1], np.diff(ends))
+            self._known[name] = self._sets.arrays[name][rows]
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sets.arrays)
+
+    def __len__(self) -> int:
+        return len(self._sets.arrays)
+
+
+def _ends(starts: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of some sets begins if they lie one after the other, and the end."""
+    return np.concatenate([[0], np.cumsum(starts[chosen + 1] - starts[chosen])]).astype(np.int64)
 
 
 class SetSimilarity(ABC):

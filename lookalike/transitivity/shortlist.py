@@ -18,7 +18,7 @@ Numbers = NDArray[np.int64]
 class Sizes(NamedTuple):
     """How far to look; more finds more and takes longer."""
 
-    faces: int = 1200  # guessed nearest to each face of the query
+    guessed: int = 240  # as many faces as so many sets have are guessed nearest to each face of the query
     compared: int = 2500  # sets of these faces that are really compared with the query
     kept: int = 1000  # best of these, which are ranked
     trusted: int = 100  # best of these, whose own neighbours are ranked too
@@ -59,7 +59,7 @@ class Shortlist:
         self.tables = tables
         self.codes = codes
         self.sizes = sizes or Sizes()
-        self._starts = starts
+        self._owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))  # set of each face
 
     def targets(self, query: Prepared, proxies: bool) -> Numbers:
         """Numbers of the sets to rank, in increasing order; the query itself may be among them.
@@ -81,9 +81,10 @@ class Shortlist:
         sizes = self.sizes
         faces, _ = self.tables.similarity.faces(PreparedSets.join([query]))
         some = np.unique(np.linspace(0, len(faces) - 1, min(len(faces), sizes.asked)).astype(int))
-        rows, products = (array.ravel() for array in self.codes.nearest(faces[some], sizes.faces))
+        count = sizes.guessed * -(-len(self.codes) // len(self.tables))
+        rows, products = (array.ravel() for array in self.codes.nearest(faces[some], count))
         found = rows >= 0
-        owners = np.searchsorted(self._starts, rows[found], side="right") - 1
+        owners = self._owners[rows[found]]
         # A set is as near as its nearest face.
         order = np.argsort(-products[found], kind="stable")
         sets, first = np.unique(owners[order], return_index=True)

@@ -49,7 +49,18 @@ def test_stored_codes_guess_the_same_on_any_number_of_threads(monkeypatch: pytes
 
 def test_codes_take_a_sixteenth_of_the_memory() -> None:
     vectors = some_vectors(3200, 128)
-    assert Codes.of(vectors).to_arrays()["packed"].nbytes * 16 == vectors.nbytes
+    # A byte more for each vector, for the spare pair.
+    assert (Codes.of(vectors).to_arrays()["packed"].nbytes - 3200) * 16 == vectors.nbytes
+
+
+@pytest.mark.parametrize("kind", ["normal", "uniform", "signs"])
+@pytest.mark.parametrize("dimension", [512, 1770, 2048])
+def test_long_vectors_do_not_overflow(kind: str, dimension: int) -> None:
+    rng = np.random.default_rng(0)
+    drawn = rng.uniform(-1, 1, (300, dimension)) if kind == "uniform" else rng.normal(size=(300, dimension))
+    vectors = unit_rows(np.sign(drawn) if kind == "signs" else drawn)
+    numbers, _ = Codes.of(vectors).nearest(vectors, 1)
+    assert numbers[:, 0].tolist() == list(range(300))
 
 
 def test_halves_are_coded_as_well() -> None:

@@ -5,8 +5,11 @@ import pytest
 
 from lookalike import FaceSet, Search, index, open_search, parts, train
 from lookalike.errors import BadInput
+from lookalike.rerankers.contract import Beliefs, Reranker
+from lookalike.transitivity.metafeatures import metafeatures
+from lookalike.transitivity.proxies import proxy_slots
 from lookalike.transitivity.shortlist import Shortlist, Sizes, code_faces, narrowed
-from lookalike.transitivity.tables import rows
+from lookalike.transitivity.tables import Row, Tables, rows
 from tests.small_world import small_world
 
 SIMILARITIES = [
@@ -14,7 +17,7 @@ SIMILARITIES = [
 ]
 RERANKERS = [name for name in parts.names("rerankers") if not parts.build("rerankers", name).looks_at_all]
 # Small enough that most sets of a small world are left out.
-TIGHT = Sizes(faces=24, compared=8, kept=5, trusted=1, served=4, asked=3)
+TIGHT = Sizes(guessed=6, compared=8, kept=5, trusted=1, served=4, asked=3)
 
 
 def shortlisted(search: Search, sizes: Sizes = TIGHT) -> Search:
@@ -72,7 +75,7 @@ def test_nobody_gets_fewer_answers_because_one_set_has_all_the_near_faces() -> N
     crowd = FaceSet("crowd", np.ones(8) + 0.01 * rng.normal(size=(50, 8)))
     sets = [crowd, *(FaceSet(f"s{n}", rng.normal(size=(2, 8))) for n in range(20))]
     whole = open_search(sets, "max_max:samples=0", "baseline")
-    search = shortlisted(whole, TIGHT)
+    search = shortlisted(whole, TIGHT._replace(guessed=3))
     query = FaceSet("q", np.ones((1, 8)) + 0.01 * rng.normal(size=(1, 8)))
     assert search.find(query, 4) == whole.find(query, 4)
 
@@ -97,7 +100,7 @@ def test_neighbours_of_the_nearest_are_ranked_too() -> None:
 def test_the_nearest_sets_are_on_it() -> None:
     sets, _ = small_world(people=40, sets=5, dimension=32)
     tables = index(sets)
-    shortlist = Shortlist(tables, code_faces(tables), Sizes(faces=60, compared=50, kept=30, trusted=0))
+    shortlist = Shortlist(tables, code_faces(tables), Sizes(guessed=15, compared=50, kept=30, trusted=0))
     found = [
         np.isin(tables.neighbours.sets[number, :10], shortlist.targets(tables.sets[number], True)).mean()
         for number in range(len(tables))
@@ -140,3 +143,53 @@ def test_a_gallery_of_two_sets() -> None:
     search = shortlisted(Search(index(sets), train(index(sets))), Sizes())
     assert search.find(sets[0].id, 5).ids == [sets[1].id]
     assert search.find(sets[0].id, 5).total == 1
+
+
+def test_a_query_of_one_face_finds_sets_of_many() -> None:
+    rng = np.random.default_rng(0)
+    sets = [FaceSet(f"s{n:03d}", rng.normal(size=8) + 0.5 * rng.normal(size=(30, 8))) for n in range(150)]
+    whole = open_search(sets, "max_max:samples=0", "baseline")
+    short = shortlisted(whole, Sizes(guessed=60, served=20))
+    query = FaceSet("q", rng.normal(size=(1, 8)))
+    found = set(short.find(query, 20).ids)
+    assert len(found & set(whole.find(query, 20).ids)) >= 19
+
+
+class WeakestLink(Reranker):
+    """A second stage of somebody else, who does not know of shortlists."""
+
+    with_baseline = False
+
+    def __init__(self, proxies: int = 3) -> None:
+        self.proxies = proxies
+
+    def beliefs(self, row: Row, tables: Tables) -> Beliefs:
+        slots = proxy_slots(tables.neighbours, self.proxies, row.member)
+        features = metafeatures(row, tables, slots)
+        proxies = np.take_along_axis(tables.neighbours.sets, slots, axis=1)
+        return Beliefs(proxies, slots, features, np.minimum(features[..., 0], features[..., 2]), None)
+
+
+class Mute(WeakestLink):
+    """One that does not say how many proxies it asks."""
+
+    def __init__(self) -> None:
+        pass
+
+    def beliefs(self, row: Row, tables: Tables) -> Beliefs:
+        return WeakestLink(3).beliefs(row, tables)
+
+
+def test_a_second_stage_of_ones_own_speaks_on_a_shortlist_too() -> None:
+    sets, _ = small_world(people=12, sets=4)
+    whole = Search(index(sets), WeakestLink())
+    short = shortlisted(whole)
+    for one in sets:
+        among_all = {answer.id: answer for answer in whole.find(one.id)}
+        for answer in short.find(one.id, 4):
+            assert (answer.score, answer.through) == (
+                among_all[answer.id].score,
+                among_all[answer.id].through,
+            )
+    assert not WeakestLink().looks_at_all
+    assert Mute().looks_at_all
