@@ -6,7 +6,7 @@ import logging
 
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
-from lookalike.derived import kept
+from lookalike.derived import is_kept, kept
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.kernels.codes import Codes, is_available
 from lookalike.rerankers.contract import Reranker
@@ -42,9 +42,12 @@ def open_shortlist(
         If it is wanted and cannot be had.
     """
     check_shortlist(tables.similarity, reranker, wanted)
-    if wanted is None:
-        wanted = len(tables) >= LARGE and _why_not(tables.similarity, reranker) is None
-    return Shortlist(tables, _codes(tables, gallery)) if wanted else None
+    return Shortlist(tables, _codes(tables, gallery)) if _is_due(tables, reranker, wanted) else None
+
+
+def will_be_made(tables: Tables, reranker: Reranker, wanted: bool | None, gallery: Gallery) -> bool:
+    """Whether `open_shortlist` has to code the faces first, which takes seconds for a million."""
+    return _is_due(tables, reranker, wanted) and not is_kept(gallery, tables, _kind(tables), str(FORMAT))
 
 
 def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool | None) -> None:
@@ -60,6 +63,16 @@ def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool 
         raise BadInput(f"a shortlist cannot be had: {reason}; leave it out to compare all sets")
 
 
+def _is_due(tables: Tables, reranker: Reranker, wanted: bool | None) -> bool:
+    if wanted is not None:
+        return wanted
+    return len(tables) >= LARGE and _why_not(tables.similarity, reranker) is None
+
+
+def _kind(tables: Tables) -> str:
+    return f"shortlist on {parts.spec(tables.similarity)}"
+
+
 def _why_not(similarity: SetSimilarity, reranker: Reranker) -> str | None:
     if reranker.looks_at_all:
         return f"the second stage {parts.spec(reranker)} looks at all sets"
@@ -71,12 +84,12 @@ def _why_not(similarity: SetSimilarity, reranker: Reranker) -> str | None:
 
 
 def _codes(tables: Tables, gallery: Gallery | None) -> Codes:
-    kind = f"shortlist on {parts.spec(tables.similarity)}"
+    def make() -> Codes:
+        return code_faces(tables)
+
     try:
-        return kept(
-            gallery, tables, kind, str(FORMAT), lambda: code_faces(tables), Codes.to_arrays, Codes.from_arrays
-        )
+        return kept(gallery, tables, _kind(tables), str(FORMAT), make, Codes.to_arrays, Codes.from_arrays)
     except StorageFailed as reason:
         # A gallery that may be read may be asked: making the codes takes seconds.
         logger.warning("the codes of faces are not kept: %s", reason)
-        return code_faces(tables)
+        return make()

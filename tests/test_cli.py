@@ -212,7 +212,9 @@ def test_find_on_a_shortlist_gives_the_answers_of_all_sets(
     gallery = copy("vectors")
     for query in ("p0/v0", "p1/v0"):
         whole = ready.works("find", gallery, query, "--exhaustive", "--json", cwd=tmp_path).json
-        short = ready.works("find", gallery, query, "--shortlist", "--json", cwd=tmp_path).json
+        ended = ready.works("find", gallery, query, "--shortlist", "--json", cwd=tmp_path)
+        short = ended.json
+        assert ("coding the faces of 12 sets" in ended.err) == (query == "p0/v0")
         # A gallery of twelve sets is on its shortlist as a whole.
         assert short == whole
         assert whole["total"] == whole["sets"] == 11

@@ -26,7 +26,7 @@ def open_gallery(
     """Check every parameter, then index and train what is missing, saying first what has to be made."""
     from lookalike import parts
     from lookalike.retrieval import Search
-    from lookalike.shortlisting import check_shortlist, open_shortlist
+    from lookalike.shortlisting import check_shortlist, open_shortlist, will_be_made
     from lookalike.training import check_seed
 
     check_seed(seed)
@@ -35,6 +35,8 @@ def open_gallery(
     check_shortlist(parts.build("similarities", similarity), method, shortlist)
     tables = open_tables(gallery, similarity, quiet)
     [fitted] = train_method(gallery, tables, reranker, [seed], quiet)
+    if will_be_made(tables, fitted, shortlist, gallery):
+        say(f"coding the faces of {counted(len(tables))} for shortlists first; this is kept", quiet)
     return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, gallery))
 
 

@@ -34,7 +34,7 @@ class StoredTables:
     Parameters
     ----------
     arrays : mapping of str to array
-        The arrays, mapped from their files: opening reads none of them, and none can be written.
+        The arrays, mapped from their files; none can be written.
     facts : mapping
         What was said about them when they were saved.
     fingerprint : str

@@ -8,6 +8,8 @@ order: results do not depend on how rows are cut into blocks.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -27,3 +29,19 @@ def reordered(kernel: Kernel) -> Kernel:
         cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"}, error_model="numpy"
     )(kernel)
     return made
+
+
+def forget_older(folder: Path) -> None:
+    """Delete machine code that is older than a source beside it.
+
+    numba compares a loop with its own file only, but a loop holds copies of the loops that it calls: after a
+    change of another file it would run the old ones.
+    """
+    with suppress(OSError):
+        newest = max((source.stat().st_mtime_ns for source in folder.glob("*.py")), default=0)
+        for made in (folder / "__pycache__").glob("*.nbi"):
+            if made.stat().st_mtime_ns < newest:
+                made.unlink(missing_ok=True)
+
+
+forget_older(Path(__file__).parent)
