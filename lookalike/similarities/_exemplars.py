@@ -19,6 +19,7 @@ from lookalike.kernels.halves import half_rows, lengths_of
 from lookalike.kernels.screening import Screen
 from lookalike.kernels.selection import PREIMAGES, select
 from lookalike.parameters import is_positive, is_whole
+from lookalike.similarities._near import wanted
 from lookalike.similarities.contract import (
     Examples,
     Match,
@@ -28,7 +29,6 @@ from lookalike.similarities.contract import (
     Prepared,
     PreparedSets,
     SetSimilarity,
-    wanted,
 )
 
 
