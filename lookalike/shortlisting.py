@@ -58,8 +58,9 @@ def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool 
     BadInput
         If it is wanted: the sentence says why not.
     """
-    reason = _why_not(similarity, reranker)
-    if wanted and reason is not None:
+    # Looking for the library searches the whole path: not at every start.
+    reason = _why_not(similarity, reranker) if wanted else None
+    if reason is not None:
         raise BadInput(f"a shortlist cannot be had: {reason}; leave it out to compare all sets")
 
 
