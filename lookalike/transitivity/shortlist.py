@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.kernels.codes import Codes
 from lookalike.similarities.contract import Prepared, PreparedSets
-from lookalike.transitivity.tables import Neighbours, Tables, compare
+from lookalike.transitivity.tables import Neighbours, Tables
 
 Numbers = NDArray[np.int64]
 
@@ -19,8 +19,8 @@ class Sizes(NamedTuple):
     """How far to look; more finds more and takes longer."""
 
     guessed: int = 240  # as many faces as so many sets have are guessed nearest to each face of the query
-    compared: int = 2500  # sets of these faces that are really compared with the query
-    kept: int = 1000  # best of these, which are ranked
+    kept: int = 1000  # sets with the best of these faces, which are ranked
+    alone: int = 400  # the same where no proxies are asked
     trusted: int = 100  # best of these, whose own neighbours are ranked too
     served: int = 100  # answers for which that is enough
     # A query of very many faces is looked up by some of them, evenly spread.
@@ -59,36 +59,36 @@ class Shortlist:
         self.tables = tables
         self.codes = codes
         self.sizes = sizes or Sizes()
+        self._faces = faces
         self._owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))  # set of each face
 
     def targets(self, query: Prepared, proxies: bool) -> Numbers:
         """Numbers of the sets to rank, in increasing order; the query itself may be among them.
 
-        The guess only says whom to compare. If their proxies will be asked, which costs ten times as much,
-        only those stay who really are nearest; and the neighbours of the very nearest join them: a set that
+        If proxies will be asked, more sets stay, and the neighbours of the very nearest join them: a set that
         does not resemble the query may resemble one that does.
         """
-        tables, sizes = self.tables, self.sizes
-        near = self._guessed(query)
-        if not proxies:
-            return near
-        row = compare(tables.similarity, PreparedSets.join([query]), tables.sets[near])
-        best = near[np.lexsort((near, -row.scores[0]))][: sizes.kept]
-        friends = tables.neighbours.sets[best[: sizes.trusted]]
-        return np.union1d(best, friends)
-
-    def _guessed(self, query: Prepared) -> Numbers:
         sizes = self.sizes
-        faces, _ = self.tables.similarity.faces(PreparedSets.join([query]))
-        some = np.unique(np.linspace(0, len(faces) - 1, min(len(faces), sizes.asked)).astype(int))
+        near = self._nearest(query)
+        if not proxies:
+            return np.sort(near[: sizes.alone])
+        friends = self.tables.neighbours.sets[near[: sizes.trusted]]
+        return np.union1d(near[: sizes.kept], friends)
+
+    def _nearest(self, query: Prepared) -> Numbers:
+        """Sets by their nearest face, of the faces that the codes guess to be near; nearest first."""
+        sizes = self.sizes
+        asked, _ = self.tables.similarity.faces(PreparedSets.join([query]))
+        some = np.unique(np.linspace(0, len(asked) - 1, min(len(asked), sizes.asked)).astype(int))
         count = sizes.guessed * -(-len(self.codes) // len(self.tables))
-        rows, products = (array.ravel() for array in self.codes.nearest(faces[some], count))
-        found = rows >= 0
-        owners = self._owners[rows[found]]
-        # A set is as near as its nearest face.
-        order = np.argsort(-products[found], kind="stable")
-        sets, first = np.unique(owners[order], return_index=True)
-        return np.sort(sets[np.argsort(first, kind="stable")][: sizes.compared])
+        guessed = np.unique(self.codes.nearest(asked[some], count)[0])
+        guessed = guessed[guessed >= 0]  # -1 where there are no more
+        # Faces of a set lie side by side, so do those of it that were guessed.
+        sets, first = np.unique(self._owners[guessed], return_index=True)
+        # Products of faces are exact in double precision, whatever the order of adding up.
+        products = np.take(self._faces, guessed, axis=0).astype(np.float64) @ asked[some].T.astype(np.float64)
+        nearest = np.maximum.reduceat(products.max(axis=1), first)
+        return sets[np.argsort(-nearest, kind="stable")]
 
 
 def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int) -> tuple[Tables, int | None]:

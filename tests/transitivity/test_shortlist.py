@@ -17,7 +17,7 @@ SIMILARITIES = [
 ]
 RERANKERS = [name for name in parts.names("rerankers") if not parts.build("rerankers", name).looks_at_all]
 # Small enough that most sets of a small world are left out.
-TIGHT = Sizes(guessed=6, compared=8, kept=5, trusted=1, served=4, asked=3)
+TIGHT = Sizes(guessed=6, kept=5, alone=8, trusted=1, served=4, asked=3)
 
 
 def shortlisted(search: Search, sizes: Sizes = TIGHT) -> Search:
@@ -100,7 +100,7 @@ def test_neighbours_of_the_nearest_are_ranked_too() -> None:
 def test_the_nearest_sets_are_on_it() -> None:
     sets, _ = small_world(people=40, sets=5, dimension=32)
     tables = index(sets)
-    shortlist = Shortlist(tables, code_faces(tables), Sizes(guessed=15, compared=50, kept=30, trusted=0))
+    shortlist = Shortlist(tables, code_faces(tables), Sizes(guessed=15, kept=30, alone=50, trusted=0))
     found = [
         np.isin(tables.neighbours.sets[number, :10], shortlist.targets(tables.sets[number], True)).mean()
         for number in range(len(tables))
