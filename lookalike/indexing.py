@@ -19,7 +19,6 @@ from lookalike.collection.unfinished import SECONDS_BETWEEN_KEEPING, Unfinished
 from lookalike.errors import BadInput, LookalikeError, StorageFailed
 from lookalike.faceset import FaceSet, unique_ids
 from lookalike.kernels.threads import in_order
-from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
 from lookalike.room import Need
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
@@ -28,9 +27,9 @@ from lookalike.transitivity.sizes import index_need, spread
 from lookalike.transitivity.tables import Neighbours, Tables
 
 # Raised whenever the arithmetic or the layout of the tables changes: older tables are then made again.
-FORMAT = 1
-# One neighbour more than there can be proxies, because a query is never its own witness.
-COUNT = MOST_PROXIES + 1
+FORMAT = 2
+# Neighbours of each set that are kept: cohorts of strangers and tails reach so far, proxies less.
+COUNT = 64
 
 
 def index(

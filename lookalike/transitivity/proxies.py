@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.threads import in_order
+from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
 from lookalike.similarities.contract import Matches, NearMatches, PreparedSets, SetSimilarity
 from lookalike.transitivity.tables import Lists, Neighbours, compare, set_blocks
 
 # With this share of new sets, comparing all pairs in large blocks is quicker than set by set.
 REBUILD_SHARE = 0.5
+# Only proxies are asked through which faces: one more than there can be, because a query is passed over.
+WITH_MODES = MOST_PROXIES + 1
 
 
 def find_neighbours(
@@ -30,7 +33,7 @@ def find_neighbours(
     sets : PreparedSets
         n prepared sets.
     count : int
-        How many neighbours to keep: k_p, and one more because a query is never its own witness.
+        How many neighbours to keep; modes are kept of the first `WITH_MODES`.
     track : callable
         Shows progress.
     """
@@ -162,13 +165,15 @@ class _State:
         shape = (total, self.count)
         self.sets = np.full(shape, total, dtype=np.int64)
         self.scores = np.full(shape, -np.inf)
-        self.own = np.zeros(shape + similarity.mode_shape, dtype=similarity.mode_type)
+        # A set only moves down as others come: what it has lost beyond these columns is never wanted again.
+        self.shown = min(self.count, WITH_MODES)
+        self.own = np.zeros((total, self.shown, *similarity.mode_shape), dtype=similarity.mode_type)
         self.their = np.zeros_like(self.own)
 
     def fill(self, rows: NDArray[np.int64], sets: NDArray[np.int64], rest: list[NDArray[Any]]) -> None:
         """Take over lists that are known already; they may be shorter than ours."""
-        width = min(sets.shape[1], self.sets.shape[1])
         for target, known in zip((self.sets, self.scores, self.own, self.their), (sets, *rest), strict=True):
+            width = min(known.shape[1], target.shape[1])
             target[rows, :width] = known[:, :width]
 
     def floors(self, where: slice) -> NDArray[np.float64]:
@@ -200,11 +205,12 @@ class _State:
         self.sets[touched] = sets[best]
         self.scores[touched] = value[best]
         known = len(touched) * self.count
+        best = best[:, : self.shown]
         fresh = best >= known
-        at = np.minimum(best, known - 1)
+        at = np.where(fresh, 0, best) % self.count
+        lists = np.arange(len(touched))[:, None]
         for mine, given in ((self.own, own), (self.their, their)):
-            old = mine[touched].reshape(known, *mine.shape[2:])
-            picked = old[at]
+            picked = mine[touched][lists, at]
             picked[fresh] = given[places[best[fresh] - known]]
             mine[touched] = picked
 

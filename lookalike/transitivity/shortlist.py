@@ -22,6 +22,7 @@ class Sizes(NamedTuple):
     kept: int = 1000  # sets with the best of these faces, which are ranked
     alone: int = 400  # the same where no proxies are asked
     trusted: int = 100  # best of these, whose own neighbours are ranked too
+    friends: int = 11  # so many of each
     served: int = 100  # answers for which that is enough
     # A query of very many faces is looked up by some of them, evenly spread.
     asked: int = 32
@@ -72,7 +73,7 @@ class Shortlist:
         near = self._nearest(query)
         if not proxies:
             return np.sort(near[: sizes.alone])
-        friends = self.tables.neighbours.sets[near[: sizes.trusted]]
+        friends = self.tables.neighbours.sets[near[: sizes.trusted], : sizes.friends]
         return np.union1d(near[: sizes.kept], friends)
 
     def _nearest(self, query: Prepared) -> Numbers:

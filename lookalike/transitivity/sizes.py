@@ -11,6 +11,7 @@ from lookalike.kernels.threads import thread_count
 from lookalike.room import Need
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
 from lookalike.transitivity import tables
+from lookalike.transitivity.proxies import WITH_MODES
 
 # Where in the order of their number of faces the sets lie that are prepared to tell the size of all. The very
 # largest may take minutes, and says no more: what lies beyond is on the line through the last two.
@@ -63,9 +64,10 @@ def index_need(
 
 
 def lists_bytes(similarity: SetSimilarity, total: int, count: int) -> int:
-    """Bytes of the neighbours of so many sets: number, score and two modes of each."""
+    """Bytes of the neighbours of so many sets: number and score of each, two modes of the first."""
     mode = math.prod(similarity.mode_shape) * np.dtype(similarity.mode_type).itemsize
-    return total * max(0, min(count, total - 1)) * (16 + 2 * mode)
+    kept = max(0, min(count, total - 1))
+    return total * (16 * kept + 2 * mode * min(kept, WITH_MODES))
 
 
 def _along(

@@ -24,8 +24,8 @@ class Neighbours(NamedTuple):
 
     sets: NDArray[np.int64]  # (n, k)
     scores: NDArray[np.float64]  # (n, k): s3
-    own_modes: NDArray[Any]  # (n, k, *mode_shape): mode(set | neighbour)
-    their_modes: NDArray[Any]  # (n, k, *mode_shape): mode(neighbour | set)
+    own_modes: NDArray[Any]  # (n, at most k, *mode_shape): mode(set | neighbour)
+    their_modes: NDArray[Any]  # the same of mode(neighbour | set); only proxies have them
 
 
 class Lists(NamedTuple):

@@ -14,7 +14,7 @@ from lookalike import parts
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
 from lookalike.transitivity import proxies as module
 from lookalike.transitivity import tables as tables_module
-from lookalike.transitivity.proxies import find_neighbours, proxy_slots, update_neighbours
+from lookalike.transitivity.proxies import WITH_MODES, find_neighbours, proxy_slots, update_neighbours
 from lookalike.transitivity.tables import Neighbours
 from tests.transitivity.samples import A, B, C, prepared_sets, random_sets, tables_of
 
@@ -45,8 +45,8 @@ def brute_force(part: SetSimilarity, sets: PreparedSets, count: int) -> Neighbou
     return Neighbours(
         np.array([[entry[1] for entry in row] for row in nearest]),
         np.array([[-entry[0] for entry in row] for row in nearest]),
-        np.array([[entry[2] for entry in row] for row in nearest]),
-        np.array([[entry[3] for entry in row] for row in nearest]),
+        np.array([[entry[2] for entry in row[:WITH_MODES]] for row in nearest]),
+        np.array([[entry[3] for entry in row[:WITH_MODES]] for row in nearest]),
     )
 
 

@@ -20,6 +20,7 @@ def test_bytes_of_lists() -> None:
     assert lists_bytes(MaxMax(), 100, 11) == 100 * 11 * 32
     assert lists_bytes(MaxMax(), 5, 11) == 5 * 4 * 32
     assert lists_bytes(MaxMax(), 1, 11) == 0
+    assert lists_bytes(MaxMax(), 100, 64) == 100 * (64 * 16 + 11 * 16)  # modes of the first 11
     shape = MaxCorrelation().mode_shape
     assert lists_bytes(MaxCorrelation(), 100, 11) == 100 * 11 * (16 + 16 * int(np.prod(shape)))
 
