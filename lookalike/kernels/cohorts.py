@@ -1,0 +1,179 @@
+"""Cohorts: what the strangers around two sets say about the pair, from lists instead of all pairs.
+
+The cohort of a set are its neighbours behind the first few. Similarities of gallery sets are known for the
+pairs in somebody's list; each of the others is as the levels of the two sets let expect (`Known`), so that
+only what known pairs have beyond that, their residual, is added up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.kernels.compiled import compiled
+
+Ints = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+
+
+@compiled
+def residual_of(starts: Ints, sets: Ints, residuals: Doubles, row: int, column: int) -> float:
+    """Residual of one pair; 0 if it is not known."""
+    low, high = starts[row], starts[row + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if sets[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    if low < starts[row + 1] and sets[low] == column:
+        return float(residuals[low])
+    return 0.0
+
+
+@compiled
+def means_around(
+    starts: Ints,
+    sets: Ints,
+    residuals: Doubles,
+    levels: Doubles,
+    level: float,
+    lists: Ints,
+    skip: int,
+    width: int,
+    own: Ints,
+    own_level: float,
+    member: int,
+    direct: Doubles,
+    targets: Ints,
+    indirect: Doubles,
+    places: Ints,
+    found: Doubles,
+) -> None:
+    """Three means for a query q and each of some targets t; q is in no cohort of t, nor t in that of q.
+
+    Parameters
+    ----------
+    starts, sets, residuals, levels, level
+        As in `Known`; sets in increasing order within a row.
+    lists : array (n, skip + width + 1)
+        Neighbours of each set, nearest first.
+    skip, width : int
+        Which of them are the cohort.
+    own : array (skip + width + 1,)
+        The same of the query.
+    own_level, direct : float, array (n,)
+        The query's similarities: level + own_level + levels + direct.
+    member : int
+        The query's number, or -1.
+    targets : array (m,)
+    indirect, places : arrays (n,)
+        Room to work in, all zero; it is left so.
+    found : array (3, m)
+        Results: mean of q with the cohort of t, of t with the cohort of q, and of cohort with cohort.
+    """
+    own_levels = 0.0
+    for r in own[skip : skip + width]:
+        own_levels += levels[r] / width
+        for at in range(starts[r], starts[r + 1]):
+            indirect[sets[at]] += residuals[at] / width
+    for place in range(skip + width):
+        places[own[place]] = place + 1
+    enters = own[skip + width]
+    for i in range(len(targets)):
+        t = targets[i]
+        passes, counted = 0, 0
+        their_levels, with_query, with_cohort = 0.0, 0.0, 0.0
+        for p in lists[t]:
+            if p == member:
+                continue
+            passes += 1
+            if passes <= skip:
+                continue
+            their_levels += levels[p]
+            with_query += direct[p]
+            with_cohort += indirect[p]
+            counted += 1
+            if counted == width:
+                break
+        their_levels /= width
+        of_target = level + own_levels + levels[t] + indirect[t]
+        between = level + own_levels + their_levels + with_cohort / width
+        if places[t] > 0:
+            # The target leaves the query's list, and the next in line joins the cohort.
+            leaves = own[skip] if places[t] <= skip else t
+            change = levels[enters] - levels[leaves]
+            of_target += (
+                change
+                + residual_of(starts, sets, residuals, enters, t)
+                - residual_of(starts, sets, residuals, leaves, t)
+            ) / width
+            moved, passes, counted = 0.0, 0, 0
+            for p in lists[t]:
+                if p == member:
+                    continue
+                passes += 1
+                if passes <= skip:
+                    continue
+                moved += residual_of(starts, sets, residuals, enters, p)
+                moved -= residual_of(starts, sets, residuals, leaves, p)
+                counted += 1
+                if counted == width:
+                    break
+            between += (change + moved / width) / width
+        found[0, i] = level + own_level + their_levels + with_query / width
+        found[1, i] = of_target
+        found[2, i] = between
+    for r in own[skip : skip + width]:
+        for at in range(starts[r], starts[r + 1]):
+            indirect[sets[at]] = 0.0
+    for place in range(skip + width):
+        places[own[place]] = 0
+
+
+@compiled
+def means_of_known(
+    starts: Ints,
+    sets: Ints,
+    residuals: Doubles,
+    levels: Doubles,
+    level: float,
+    lists: Ints,
+    skip: int,
+    width: int,
+    first: int,
+    last: int,
+    found: Doubles,
+) -> None:
+    """`means_around` of the sets first..last as queries, for the pairs that are known of each.
+
+    Results go to the columns of ``found`` (3, pairs) that belong to the pairs; a set with itself gets some
+    that mean nothing.
+    """
+    total = len(levels)
+    direct, indirect = np.zeros(total), np.zeros(total)
+    places = np.zeros(total, np.int64)
+    for i in range(first, last):
+        here = sets[starts[i] : starts[i + 1]]
+        for at in range(starts[i], starts[i + 1]):
+            direct[sets[at]] = residuals[at]
+        means_around(
+            starts,
+            sets,
+            residuals,
+            levels,
+            level,
+            lists,
+            skip,
+            width,
+            lists[i],
+            levels[i],
+            i,
+            direct,
+            here,
+            indirect,
+            places,
+            found[:, starts[i] : starts[i + 1]],
+        )
+        for at in range(starts[i], starts[i + 1]):
+            direct[sets[at]] = 0.0
