@@ -10,21 +10,25 @@ from lookalike.kernels.compiled import compiled
 Ints = NDArray[np.int64]
 
 
-def count_triangles(lists: Ints) -> tuple[int, int]:
-    """Closed triangles, and pairs of edges that meet, in the graph of sets that are in each other's list.
+def count_triangles(lists: Ints) -> tuple[Ints, Ints]:
+    """Closed triangles at each set, and pairs of its edges, in the graph of sets that list each other.
 
     Parameters
     ----------
     lists : array (n, k)
         Neighbours of each set.
+
+    Returns
+    -------
+    closed, met : arrays (n,)
+        A triangle counts at each of its corners.
     """
-    closed, met = _count(np.ascontiguousarray(lists), np.sort(lists, axis=1))
-    return int(closed), int(met)
+    return _count(np.sort(lists, axis=1))
 
 
 @compiled
-def _count(lists: Ints, ordered: Ints) -> tuple[int, int]:
-    total, width = lists.shape
+def _count(ordered: Ints) -> tuple[Ints, Ints]:
+    total, width = ordered.shape
     friends = np.empty((total, width), np.int64)
     counts = np.zeros(total, np.int64)
     for i in range(total):
@@ -33,9 +37,8 @@ def _count(lists: Ints, ordered: Ints) -> tuple[int, int]:
             if at < width and ordered[j, at] == i:
                 friends[i, counts[i]] = j
                 counts[i] += 1
-    closed, met = 0, 0
+    closed = np.zeros(total, np.int64)
     for i in range(total):
-        met += counts[i] * (counts[i] - 1) // 2
         for a in range(counts[i]):
             j = friends[i, a]
             if j <= i:
@@ -48,7 +51,9 @@ def _count(lists: Ints, ordered: Ints) -> tuple[int, int]:
                 elif friends[i, x] > friends[j, y]:
                     y += 1
                 else:
-                    closed += 1
+                    closed[i] += 1
+                    closed[j] += 1
+                    closed[friends[i, x]] += 1
                     x += 1
                     y += 1
-    return closed, met
+    return closed, counts * (counts - 1) // 2

@@ -13,7 +13,7 @@ from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.transitivity.groups import SMALLEST, group_size
 from lookalike.transitivity.kin import Kin, Tail
-from lookalike.transitivity.known import Known, nearest_known
+from lookalike.transitivity.known import Known
 from lookalike.transitivity.lists import nearest_lists
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.strengths import Strengths, choose
@@ -36,7 +36,7 @@ class Adaptive(Reranker):
     A proxy that shows another person in the same light says the same of everybody in that light: what it
     says is subtracted. A proxy that shows the same person is another witness: what it says is added. How much
     is subtracted is what makes the gallery itself most transitive; who is kin stands out from the strangers
-    that a set may expect. Nothing is random and no label is seen; the constants were chosen with labels, once.
+    that a set may expect. Nothing is random and no label is seen; constants were chosen with labels, once.
 
     Fewer than 20 sets stay in the order of the baseline, and fewer than 50 are not pooled.
     """
@@ -63,18 +63,17 @@ class Adaptive(Reranker):
         asked = list(track(_sample(tables), "asking some sets", None))
         numbers = np.array([row.member for row in asked])
         known = Known.of(lists, numbers, np.stack([row.scores for row in asked]))
-        group = group_size(lists.sets)
-        for _ in range(2):  # what strangers hide may be larger groups
+        for group in sorted({SMALLEST, group_size(lists.sets)}):
             strangers = _strangers(known, lists.sets, group)
             means = strangers.around_known()
             strengths, triangles = choose(strangers, means, asked, group)
-            values = strengths.of_known(known, means)
-            before, group = group, group_size(nearest_known(known, values, lists.sets.shape[1])[0])
-            if group == before:
+            self.strangers_, self.strengths_ = strangers, strengths
+            self.group_, self.triangles_ = group, triangles
+            # Sets in the same light make groups too. If people appear when that is subtracted, it was light.
+            if triangles[-1] > triangles[0]:
                 break
-        self.strangers_, self.strengths_ = strangers, strengths
-        self.triangles_, self.group_ = triangles, group
-        self.kin_ = Kin.of(known, values, group) if len(tables) >= FEWEST_TO_POOL else None
+        values = strengths.of_known(known, means)
+        self.kin_ = Kin.of(known, values, self.group_) if len(tables) >= FEWEST_TO_POOL else None
         return self
 
     def score(self, row: Row, tables: Tables) -> Scored:

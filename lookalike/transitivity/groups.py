@@ -19,7 +19,7 @@ def group_size(lists: NDArray[np.int64]) -> int:
     """The number of mutual neighbours that is most transitive, if that stands out; else the smallest.
 
     While a list holds a person's own sets, neighbours of neighbours are neighbours; further down they are
-    whoever came next.
+    whoever came next. Every set counts the same, so that a few copied many times do not decide.
 
     Parameters
     ----------
@@ -30,10 +30,10 @@ def group_size(lists: NDArray[np.int64]) -> int:
     sizes = [size for size in SIZES if size <= width and size < total // 2]
     if not sizes:
         return SMALLEST
-    shares = []
-    for size in sizes:
+    shares = np.empty(len(sizes))
+    for place, size in enumerate(sizes):
         closed, met = count_triangles(lists[:, :size])
-        shares.append(3 * closed / max(met, 1))
-    best = int(np.argmax(shares))
+        shares[place] = (closed / np.maximum(met, 1)).mean()
+    best = int(shares.argmax())
     stands_out = shares[best] > CLEARLY * max(shares[-1], 1e-9)
     return max(sizes[best], SMALLEST) if stands_out else SMALLEST

@@ -94,7 +94,7 @@ def choose(strangers: Strangers, means: Values, rows: list[Row], mutual: int) ->
         hubs[place] = hubs_of_known(known, weighed)
         offset = (hubs[place][owners] + hubs[place][known.sets]) / 2
         near, _ = nearest_known(known, weighed - offset, mutual)
-        triangles[place] = count_triangles(near)[0]
+        triangles[place] = count_triangles(near)[0].sum() / 3
     middles, spreads = middle_and_spread(factors, hubs, strangers, rows)
     return Strengths(factors, trust(triangles) / spreads, middles, hubs), triangles
 

@@ -1,0 +1,96 @@
+"""Kin: tails by hand, chances, and pooling against sums over all pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lookalike.transitivity.kin import DOUBT, Kin, Tail
+from lookalike.transitivity.known import Known
+from tests.transitivity.dense import lists_of, order_of, spread, square
+
+
+def test_a_tail_by_hand() -> None:
+    # Three values reach 1.0; behind the first, the excess is 2 and 1 on average 1.5.
+    tail = Tail.of(np.array([[9.0, 3.0, 2.0, 1.0]]), 1, 3)
+    assert (tail.floor[0], tail.scale[0], tail.size) == (1.0, 1.5, 3)
+    # At the floor three strangers are expected, and e times fewer with every 1.5 more.
+    np.testing.assert_allclose(tail.log_strangers(np.array([[1.0, 2.5]])), [[np.log(3), np.log(3) - 1]])
+
+
+def kin_of(scores: np.ndarray, width: int | None = None, group: int = 3) -> Kin:
+    known = Known.of(lists_of(scores, width or len(scores) - 1), np.arange(len(scores)), scores)
+    return Kin.of(known, known.scores(), group)
+
+
+def test_chances_by_hand() -> None:
+    scores = square(60, 2)
+    kin = kin_of(scores)
+    order = order_of(scores)
+    assert (kin.tail.size, kin.head) == (30, 5)  # no more than half of the others
+    best = np.take_along_axis(scores, order, axis=1)
+    np.testing.assert_array_equal(kin.sets, order[:, :5])
+    floor, scale = best[:, 30], best[:, 5:30].mean(axis=1) - best[:, 30]
+    a, b = 7, int(order[7, 0])
+    strangers = [30 * np.exp(-(scores[a, b] - floor[x]) / scale[x]) for x in (a, b)]
+    assert kin.chances[7, 0] == pytest.approx(1 / (1 + DOUBT * np.sqrt(np.prod(strangers))))
+
+
+def naive_pool(kin: Kin, values: np.ndarray, query: int | None) -> np.ndarray:
+    """Sum over all pairs of somebody with the query's name and somebody with the target's."""
+    whole = spread(kin.known, kin.values)
+    near, chances = kin.of_row(values, query)
+    ours = {-1: 1.0, **dict(zip(near.tolist(), chances.tolist(), strict=True))}
+    found = np.zeros(len(values))
+    for target in range(len(values)):
+        theirs = {target: 1.0, **dict(zip(kin.sets[target].tolist(), kin.chances[target], strict=True))}
+        top = bottom = 0.0
+        for r, weight in ours.items():
+            for p, other in theirs.items():
+                if r == target or p == query:
+                    continue
+                value = values[p] if r == -1 else whole[r, p]
+                top += weight * other * value
+                bottom += weight * other
+        found[target] = top / bottom if bottom else 0.0
+    return found
+
+
+@pytest.mark.parametrize("width", [20, None])
+@pytest.mark.parametrize("group", [3, 8])
+def test_pooling_against_all_pairs(width: int | None, group: int) -> None:
+    scores = square(61, 6)
+    inside = scores[:60, :60]
+    kin = kin_of(inside, width, group)
+    np.testing.assert_allclose(kin.pool(scores[60, :60], None), naive_pool(kin, scores[60, :60], None))
+    for query in (0, 31):
+        found, expected = kin.pool(inside[query], query), naive_pool(kin, inside[query], query)
+        np.testing.assert_allclose(np.delete(found, query), np.delete(expected, query))
+
+
+def test_without_kin_nothing_is_pooled() -> None:
+    scores = square(60, 2)
+    kin = kin_of(scores)
+    alone = kin._replace(chances=np.zeros_like(kin.chances), tail=kin.tail._replace(floor=np.full(60, 1e9)))
+    np.testing.assert_allclose(alone.pool(scores[3], 3), scores[3])
+
+
+def test_kin_stand_out_where_people_repeat_and_nobody_does_where_nobody_repeats() -> None:
+    rng = np.random.default_rng(1)
+
+    def chances(sets: int) -> np.ndarray:
+        vectors = rng.normal(size=(240 // sets, 80))[np.arange(240) // sets]
+        vectors += 0.3 * rng.normal(size=vectors.shape)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return kin_of(vectors @ vectors.T, 64).chances
+
+    assert np.median(chances(3)[:, 1]) > 0.9
+    assert np.median(chances(3)[:, 2]) < 0.1
+    assert (chances(1) > 0.5).mean() < 0.02
+
+
+def test_copies_of_one_set_do_no_harm() -> None:
+    scores = np.ones((60, 60))
+    kin = kin_of(scores)
+    assert np.isfinite(kin.chances).all()
+    assert np.isfinite(kin.pool(scores[0], 0)).all()
