@@ -14,6 +14,7 @@ from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.transitivity.groups import SMALLEST, group_size
 from lookalike.transitivity.kin import Kin, Tail
 from lookalike.transitivity.known import Known
+from lookalike.transitivity.lessons import learn
 from lookalike.transitivity.lists import nearest_lists
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.strengths import Strengths, choose
@@ -39,6 +40,11 @@ class Adaptive(Reranker):
     that a set may expect. Nothing is random and no label is seen; constants were chosen with labels, once.
 
     Fewer than 20 sets stay in the order of the baseline, and fewer than 50 are not pooled.
+
+    Parameters
+    ----------
+    learn : bool
+        Whether kin of kin teach one more way of weighing, trusted the more, the more of them there are.
     """
 
     total_: int
@@ -47,6 +53,14 @@ class Adaptive(Reranker):
     kin_: Kin | None
     triangles_: NDArray[np.float64]
     group_: int
+
+    def __init__(self, learn: bool = False) -> None:
+        self.learn = learn
+
+    def check(self) -> None:
+        """Learn or not."""
+        if not isinstance(self.learn, bool):
+            raise BadInput(f"learn must be True or False, got {self.learn!r}")
 
     @property
     def is_learnt(self) -> bool:
@@ -72,8 +86,11 @@ class Adaptive(Reranker):
             # Sets in the same light make groups too. If people appear when that is subtracted, it was light.
             if triangles[-1] > triangles[0]:
                 break
-        values = strengths.of_known(known, means)
-        self.kin_ = Kin.of(known, values, self.group_) if len(tables) >= FEWEST_TO_POOL else None
+        if len(tables) >= FEWEST_TO_POOL:
+            self.kin_ = Kin.of(known, strengths.of_known(known, means), self.group_)
+            if self.learn:
+                self.strengths_ = learn(strangers, means, asked, strengths, self.kin_)
+                self.kin_ = Kin.of(known, self.strengths_.of_known(known, means), self.group_)
         return self
 
     def score(self, row: Row, tables: Tables) -> Scored:

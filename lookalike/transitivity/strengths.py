@@ -35,7 +35,7 @@ class Strengths(NamedTuple):
 
     def of_row(self, row: Row, means: Values) -> Values:
         """Weigh a query against every set; (n,)."""
-        weighed = _weighed(self.factors, row.scores, means)
+        weighed = weigh(self.factors, row.scores, means)
         own = _hubs_of_row(weighed, row.member)
         return self.gains @ (weighed - (own[:, None] + self.hubs) / 2 - self.middles[:, None])
 
@@ -44,7 +44,7 @@ class Strengths(NamedTuple):
         scores, owners = known.scores(), known.owners
         found = np.zeros(len(scores))
         for factors, gain, middle, hubs in zip(*self, strict=True):
-            [weighed] = _weighed(factors[None], scores, means)
+            [weighed] = weigh(factors[None], scores, means)
             found += gain * (weighed - (hubs[owners] + hubs[known.sets]) / 2 - middle)
         return found
 
@@ -90,7 +90,7 @@ def choose(strangers: Strangers, means: Values, rows: list[Row], mutual: int) ->
     scores, owners = known.scores(), known.owners
     hubs, triangles = np.empty((len(factors), len(known.levels))), np.empty(len(factors))
     for place, each in enumerate(factors):
-        [weighed] = _weighed(each[None], scores, means)
+        [weighed] = weigh(each[None], scores, means)
         hubs[place] = hubs_of_known(known, weighed)
         offset = (hubs[place][owners] + hubs[place][known.sets]) / 2
         near, _ = nearest_known(known, weighed - offset, mutual)
@@ -114,7 +114,7 @@ def middle_and_spread(
     step = -(-len(rows) * total // MOST_VALUES)
     kept = []
     for row in rows:
-        weighed = _weighed(factors, row.scores, strangers.around(row))
+        weighed = weigh(factors, row.scores, strangers.around(row))
         values = weighed - (_hubs_of_row(weighed, row.member)[:, None] + hubs) / 2
         kept.append(np.delete(values, [] if row.member is None else row.member, axis=1)[:, ::step])
     values = np.concatenate(kept, axis=1)
@@ -123,7 +123,8 @@ def middle_and_spread(
     return middles, np.where(spreads > 0, spreads, 1.0)
 
 
-def _weighed(factors: Values, scores: Values, means: Values) -> Values:
+def weigh(factors: Values, scores: Values, means: Values) -> Values:
+    """Each way of weighing pairs of known similarity and means; (v, pairs)."""
     plain, with_cohort, between = factors.T[:, :, None]
     found: Values = plain * scores - with_cohort * (means[0] + means[1]) + between * means[2]
     return found
