@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint check bench results clean
+.PHONY: demo test lint check bench results study clean
 
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
@@ -26,6 +26,10 @@ bench: .venv/developed
 results: .venv/developed
 	$(BIN)/python -m benchmarks.real_faces $(if $(DATA),--data '$(DATA)') $(if $(YTF),--youtube-faces '$(YTF)') \
 	  $(if $(WORK),--work '$(WORK)')
+
+# What each option of the learnt second stage does; DATA as above.
+study: .venv/developed
+	$(BIN)/python -m benchmarks.study_learnt $(if $(DATA),--data '$(DATA)')
 
 clean:
 	rm -rf .venv demo bench-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

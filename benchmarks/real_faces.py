@@ -25,13 +25,14 @@ from lookalike.cli.terminal import Progresses
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.evaluation.contrasts import gains
 from lookalike.evaluation.experiment import BASELINE, Experiment, check_experiment
-from lookalike.evaluation.extrapolation import far_from, features_met
+from lookalike.evaluation.extrapolation import features_met
 from lookalike.evaluation.labels import read_labels
 from lookalike.evaluation.record import record, versions
 from lookalike.evaluation.verdict import verdict
 from lookalike.ingest import add
 from lookalike.reporting.figure import svg
 from lookalike.reporting.figures.features import retrieval_features
+from lookalike.transitivity.extrapolation import far_from
 
 DOCS = Path(__file__).parents[1] / "docs"
 DATA = Path(os.environ.get("LOOKALIKE_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -62,9 +62,12 @@ def train_method(
     fitted = []
     for seed in seeds if parts.build("rerankers", reranker).is_random else seeds[:1]:
         part = parts.build("rerankers", reranker)
-        if not is_trained(gallery, tables, part, seed):
+        known = is_trained(gallery, tables, part, seed)
+        if not known:
             say(f"training {reranker} on {len(tables)} sets first; this is kept", quiet)
         fitted.append(train(tables, part, seed, gallery, Progresses(quiet)))
+        if known and fitted[-1].caution:  # what is trained now says so itself
+            say(f"lookalike: {fitted[-1].caution}", quiet)
     return fitted
 
 

@@ -24,6 +24,9 @@ def print_explanation(explanation: Explanation) -> None:
         print(alone if answer.score == answer.baseline else together)
         return
     decided = "the baseline" if answer.through is None else f"the proxy {answer.through}"
+    mean = sum(one.belief for one in explanation.witnesses) / len(explanation.witnesses)
+    if answer.through is None and answer.score != answer.baseline and abs(answer.score - mean) < 1e-9:
+        decided = "the mean of what the proxies say"
     print(f"What decided is {decided}. What each proxy of the target says:\n")
     headings = ["proxy", "s1", "s2", "s3", "s4", "s5", "regression", "belief", "faces", "rank without"]
     columns = [(heading, "left" if heading in ("proxy", "faces") else "right") for heading in headings]

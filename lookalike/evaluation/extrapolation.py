@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from lookalike.evaluation.labels import Labels
-from lookalike.parameters import PROXIES, REFERENCES
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import PreparedSets
-from lookalike.transitivity.examples import TrainingSet, draw_examples
+from lookalike.transitivity.examples import TrainingSet
+from lookalike.transitivity.extrapolation import far_from
 from lookalike.transitivity.tables import Tables, rows
 
-# So many queries, and so many targets of each, tell the distribution well enough.
+# So many queries, and so many others of each, tell the distribution well enough.
 QUERIES = 100
 TARGETS = 100
-# What training showed: this part of its rows, so that a few odd ones do not widen it.
-INNER = 0.99
+
+
+@runtime_checkable
+class Trained(Protocol):
+    """A second stage with a regressor that can say what it was trained on."""
+
+    def training_rows(self, tables: Tables, rng: np.random.Generator) -> TrainingSet:
+        """The rows that `fit` trained on, given a generator in the same state."""
+        ...
+
+    def regress(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the regressor makes of five numbers."""
+        ...
 
 
 class Met(NamedTuple):
@@ -56,25 +67,6 @@ def area_under_roc(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> fl
     return float((ranks.mean() - (len(right) + 1) / 2) / len(wrong))
 
 
-def far_from(training: NDArray[np.float64], met: NDArray[np.float64]) -> float:
-    """Share of rows that lie further from the training rows than nearly all of these do themselves.
-
-    Each number alone may be common and the five together never seen, so the distance is that of Mahalanobis:
-    from the mean of the training rows, in units of their spread along every direction.
-    """
-    if len(training) < 2 or not len(met):
-        return 0.0
-    centre = training.mean(axis=0)
-    # A number that never changes in training has no spread; the smallest keeps its distance finite.
-    spread = np.cov(training.T) + 1e-9 * np.eye(training.shape[1])
-    inverse = np.linalg.inv(spread)
-
-    def distances(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.einsum("ij,jk,ik->i", rows - centre, inverse, rows - centre)
-
-    return float((distances(met) > np.quantile(distances(training), INNER)).mean())
-
-
 def features_met(tables: Tables, reranker: Reranker, labels: Labels, seed: int) -> Met | None:
     """Draw the training rows again, and the five numbers of random queries with all matches and some others.
 
@@ -92,11 +84,9 @@ def features_met(tables: Tables, reranker: Reranker, labels: Labels, seed: int) 
     Met or None
         None if the second stage has no regressor or found nothing to train it on, or nobody is there twice.
     """
-    regressor = getattr(reranker, "regressor_", None)
-    if regressor is None:
+    if getattr(reranker, "regressor_", None) is None or not isinstance(reranker, Trained):
         return None
-    references, proxies = getattr(reranker, "references", REFERENCES), getattr(reranker, "proxies", PROXIES)
-    training = draw_examples(tables, np.random.default_rng(seed), references, proxies)
+    training = reranker.training_rows(tables, np.random.default_rng(seed))
     rng = np.random.default_rng(seed)
     persons = np.array([labels[id] for id in tables.ids])
     _, who, counts = np.unique(persons, return_inverse=True, return_counts=True)
@@ -113,4 +103,4 @@ def features_met(tables: Tables, reranker: Reranker, labels: Labels, seed: int) 
         different = np.flatnonzero(persons != persons[row.member])
         matches.append(features[same].reshape(-1, 5))
         others.append(features[rng.permutation(different)[:TARGETS]].reshape(-1, 5))
-    return Met(training, np.concatenate(matches), np.concatenate(others), regressor.predict)
+    return Met(training, np.concatenate(matches), np.concatenate(others), reranker.regress)

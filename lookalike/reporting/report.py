@@ -11,7 +11,7 @@ import numpy as np
 
 from lookalike.evaluation.contrasts import Gains, gains
 from lookalike.evaluation.experiment import BASELINE, LEAVE_ONE_OUT, Experiment
-from lookalike.evaluation.extrapolation import Met, far_from, features_met
+from lookalike.evaluation.extrapolation import Met, features_met
 from lookalike.evaluation.harm import harm
 from lookalike.evaluation.measures import MEASURES, per_query
 from lookalike.evaluation.record import record
@@ -27,6 +27,7 @@ from lookalike.reporting.figures.top100 import match_probability, matches_found
 from lookalike.reporting.folder import write_report
 from lookalike.reporting.page import Page
 from lookalike.reporting.sampled import selection_figures
+from lookalike.transitivity.extrapolation import far_from
 
 # The paper looks at the first hundred of 3,424 answers; of a small gallery at a tenth.
 DEPTH = 100

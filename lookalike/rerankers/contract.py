@@ -69,6 +69,11 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         unsaid = own.beliefs is not Reranker.beliefs and not self.asks
         return own.score is not Reranker.score or unsaid
 
+    @property
+    def caution(self) -> str:
+        """A sentence about what was learnt that whoever asks should know; empty if there is none."""
+        return ""
+
     def check(self) -> None:  # noqa: B027  (most second stages have nothing to check)
         """Refuse parameters that are out of range, before any work is done; `fit` does so too."""
 
@@ -88,7 +93,10 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         return self.decide(row, said.proxies, said.beliefs)
 
     def decide(self, row: Row, proxies: NDArray[np.int64], beliefs: NDArray[np.float64]) -> Scored:
-        """Maximum over the proxies, and over the baseline where ``with_baseline`` says so."""
+        """Maximum over the proxies, and over the baseline where ``with_baseline`` says so.
+
+        A proxy whose belief is minus infinity is silent: so `explain` finds out what each contributes.
+        """
         baseline = row.scores[: len(beliefs)]
         if not beliefs.shape[1]:  # a gallery too small for any proxy
             return Scored(baseline.copy(), np.full(len(baseline), -1))

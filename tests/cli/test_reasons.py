@@ -51,6 +51,13 @@ def test_the_baseline_may_decide(capsys: Seen) -> None:
     assert "What decided is the baseline." in capsys.readouterr().out
 
 
+def test_all_proxies_may_decide_by_their_mean(capsys: Seen) -> None:
+    found = explain("a", "c", chain_world(), reranker="learnt:over=mean")
+    assert found.answer.score != found.answer.baseline
+    print_explanation(found)
+    assert "What decided is the mean of what the proxies say." in capsys.readouterr().out
+
+
 def test_without_a_regressor_there_is_no_regression(capsys: Seen) -> None:
     print_explanation(explanation("p2", (Witness("p2", FIRST.numbers, None, 0.5, 1, 2, 3, 4, 5),)))
     [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("p2")]

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from lookalike import index, train
-from lookalike.evaluation.extrapolation import Met, area_under_roc, far_from, features_met
-from lookalike.transitivity.examples import TrainingSet, draw_examples
+from lookalike.evaluation.extrapolation import Met, area_under_roc, features_met
+from lookalike.transitivity.examples import TrainingSet, draw_examples, draw_near_examples
 from tests.small_world import small_world
 
 
@@ -13,28 +12,6 @@ def test_area_under_roc_by_hand() -> None:
     # Pairs: 3 > 1, 3 > 2, 2 > 1, 2 = 2 (half): 3.5 of 4.
     assert area_under_roc(np.array([3.0, 2.0]), np.array([1.0, 2.0])) == 3.5 / 4
     assert area_under_roc(np.array([1.0]), np.array([5.0])) == 0.0
-
-
-def test_each_number_common_and_the_pair_never_seen() -> None:
-    rng = np.random.default_rng(0)
-    line = rng.normal(size=1000)
-    training = np.column_stack([line, line + 0.01 * rng.normal(size=1000)])
-    inside, across = np.array([[0.5, 0.5]]), np.array([[0.5, -0.5]])
-    assert far_from(training, inside) == 0.0
-    assert far_from(training, across) == 1.0
-    assert far_from(training, training) == pytest.approx(0.01, abs=0.001)
-
-
-def test_nothing_to_compare() -> None:
-    assert far_from(np.empty((0, 5)), np.ones((3, 5))) == 0.0
-    assert far_from(np.ones((9, 5)), np.empty((0, 5))) == 0.0
-
-
-def test_a_number_that_never_changes_in_training() -> None:
-    rng = np.random.default_rng(0)
-    training = np.column_stack([rng.normal(size=100), np.ones(100)])
-    assert far_from(training, np.array([[0.0, 1.0]])) == 0.0
-    assert far_from(training, np.array([[0.0, 0.9]])) == 1.0
 
 
 def test_training_rows_are_those_of_the_fit_and_rows_are_by_person() -> None:
@@ -53,6 +30,19 @@ def test_training_rows_are_those_of_the_fit_and_rows_are_by_person() -> None:
     assert apart["training"] > 0.9
     assert apart["baseline"] == area_under_roc(met.matches[:, 1], met.others[:, 1]) > 0.6
     assert set(met.outside()) == {"matches", "others"}
+
+
+def test_options_are_asked_as_they_were_trained() -> None:
+    sets, labels = small_world(people=6, sets=3)
+    tables = index(sets)
+    fitted = train(tables, "learnt:examples=near,standardised=true", seed=4)
+    met = features_met(tables, fitted, labels, seed=4)
+    assert met is not None
+    expected = draw_near_examples(tables, np.random.default_rng(4))
+    np.testing.assert_array_equal(met.training.x, expected.x)
+    # The regressor gets its numbers in units of their spread, as at retrieval.
+    rows = met.others[:7]
+    np.testing.assert_array_equal(met.predict(rows), fitted.regressor_.predict(fitted.scaling_(rows)))
 
 
 def test_what_has_no_regressor_meets_nothing() -> None:

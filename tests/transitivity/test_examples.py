@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.transitivity.examples import draw_examples
+from lookalike.transitivity.examples import draw_examples, draw_near_examples, mutual_nearest
+from lookalike.transitivity.extrapolation import features_about
 from lookalike.transitivity.tables import Tables
 from tests.transitivity.samples import A, B, C, random_sets, tables_of
 
@@ -117,3 +118,47 @@ def test_progress_is_shown(gallery: Tables) -> None:
 
     draw_examples(gallery, rng(), references=3, proxies=2, track=track)
     assert seen == [("drawing examples", 6)] * 6
+
+
+def test_near_each_other_is_near_from_both_sides() -> None:
+    # Five sets: each has four others, of which three are its nearest.
+    tables = tables_of(random_sets(12, seed=4))
+    near = tables.neighbours.sets[:, :3]
+    for one in range(12):
+        for other in range(12):
+            both = other in near[one] and one in near[other]
+            assert (other in mutual_nearest(tables, one)) == both == (one in mutual_nearest(tables, other))
+
+
+def test_near_examples_by_hand() -> None:
+    # Three sets are all near each other: two targets of each reference, both kin, one proxy each.
+    tables = tables_of([A, B, C])
+    found = draw_near_examples(tables, rng())
+    assert found.y.tolist() == [1.0] * 6
+    np.testing.assert_allclose(found.x[1], [0.8, 0.28, 0.96, 0.8, 0.0], atol=1e-6)  # A asks about C through B
+
+
+def test_near_examples_are_what_retrieval_meets() -> None:
+    tables = tables_of(random_sets(40, seed=3))
+    query = next(number for number in range(40) if mutual_nearest(tables, number))
+    found = draw_near_examples(tables, rng(), proxies=4, chosen=np.array([query]))
+    kin = np.array(mutual_nearest(tables, query))
+    assert (found.y == 1).sum() == 4 * len(kin)
+    assert (found.y == 0).sum() == 4 * 10
+    expected = features_about(tables, query, np.sort(kin), 4).reshape(-1, 5)
+    np.testing.assert_array_equal(found.x[found.y == 1], expected)
+    others = np.array([number for number in range(40) if number not in (query, *kin)])
+    possible = features_about(tables, query, others, 4).reshape(-1, 5)
+    assert {tuple(row) for row in found.x[found.y == 0]} <= {tuple(row) for row in possible}
+
+
+def test_near_examples_are_bounded_and_repeat() -> None:
+    tables = tables_of(random_sets(30, seed=3))
+    once, again = (draw_near_examples(tables, rng(5), references=9, most=50) for _ in range(2))
+    np.testing.assert_array_equal(once.x, again.x)
+    assert len(once.x) == len(once.y) == 50
+    assert not np.array_equal(once.x, draw_near_examples(tables, rng(6), references=9, most=50).x)
+
+
+def test_a_set_alone_has_no_near_examples() -> None:
+    assert draw_near_examples(tables_of(random_sets(1)), rng()).x.shape == (0, 5)

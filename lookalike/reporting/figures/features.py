@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from lookalike.evaluation.extrapolation import INNER
 from lookalike.reporting.figure import Figure
 from lookalike.reporting.parallel import MOST_LINES, NAMES, Floats, draw_panels, table
 from lookalike.reporting.style import BLUE, GRAY, VERMILLION, legend_below
+from lookalike.transitivity.extrapolation import INNER
 from lookalike.transitivity.metafeatures import NUMBERS
 
 if TYPE_CHECKING:

@@ -1,0 +1,242 @@
+"""The options of learnt: each by hand, and every combination held to the contract of a second stage."""
+
+from __future__ import annotations
+
+import logging
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookalike import parts
+from lookalike.errors import BadInput
+from lookalike.rerankers.learnt import MOST_OUTSIDE, Learnt
+from lookalike.retrieval import Search
+from lookalike.transitivity.examples import draw_examples, draw_near_examples
+from lookalike.transitivity.extrapolation import far_from, features_asked
+from lookalike.transitivity.penalty import PENALTIES
+from lookalike.transitivity.regression import Settings, fit_regression
+from lookalike.transitivity.scaling import Scaling
+from lookalike.transitivity.tables import Row, Tables
+from tests.rerankers import test_contract as contract
+from tests.rerankers.test_learnt import ABOUT_C, KERNEL, regressor
+from tests.transitivity.samples import A, B, C, random_sets, row_of, tables_of
+
+CHOICES = {
+    "over": ("max", "mean"),
+    "standardised": (False, True),
+    "examples": ("paper", "near"),
+    "penalty": (1000.0, "auto"),
+}
+EVERY = [dict(zip(CHOICES, chosen, strict=True)) for chosen in product(*CHOICES.values())]
+SPECS = [",".join(f"{key}={value}" for key, value in one.items()) for one in EVERY]
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture(scope="module")
+def gallery() -> Tables:
+    return tables_of(random_sets(14, seed=1, smallest=2, largest=4))
+
+
+# The mean over proxies.
+
+
+def spoken(beliefs: list[list[float]], scores: list[float]) -> list[float]:
+    row = Row(np.array(scores), np.zeros(len(scores)), np.zeros(len(scores)), None)
+    said = np.array(beliefs)
+    scored = Learnt(over="mean").decide(row, np.zeros(said.shape, dtype=np.int64), said)
+    assert (scored.through == -1).all()
+    return scored.scores.tolist()
+
+
+def test_the_mean_by_hand() -> None:
+    # The baseline has no voice, however sure it is.
+    assert spoken([[0.25, 0.75], [0.5, 1.0]], [0.9, 0.1]) == [0.5, 0.75]
+
+
+def test_a_silent_proxy_is_left_out_of_the_mean() -> None:
+    silent = -np.inf
+    assert spoken([[0.25, silent, 0.75], [silent, silent, 1.0]], [0.9, 0.1]) == [0.5, 1.0]
+    # Where nobody speaks, the baseline is left alone.
+    assert spoken([[silent, silent], [0.5, 0.5]], [0.9, 0.1]) == [0.9, 0.5]
+    assert spoken([[], []], [0.9, 0.1]) == [0.9, 0.1]
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=8))
+def test_the_mean_lies_between_the_proxies(beliefs: list[list[float]]) -> None:
+    for score, said in zip(spoken(beliefs, [0.5] * len(beliefs)), beliefs, strict=True):
+        assert min(said) - 1e-12 <= score <= max(said) + 1e-12
+
+
+def test_explain_says_what_silence_would_do() -> None:
+    tables = tables_of(random_sets(9, seed=5, smallest=2))
+    search = Search(tables, Learnt(proxies=4, over="mean").fit(tables, rng()))
+    moved = 0
+    for target in range(1, 9):
+        explanation = search.explain(tables.ids[0], tables.ids[target])
+        assert explanation.answer.through is None
+        said = [one.belief for one in explanation.witnesses]
+        assert len(said) == 4
+        assert explanation.answer.score == pytest.approx(np.mean(said))
+        others = {a.id: (a.score, a.baseline) for a in search.find(tables.ids[0])}
+        del others[tables.ids[target]]
+        for place, one in enumerate(explanation.witnesses):
+            # The mean of the other three, against the scores of all other sets.
+            mine = (np.mean(said[:place] + said[place + 1 :]), explanation.answer.baseline)
+            rank = 1 + sum(theirs[0] > mine[0] + 1e-12 for theirs in others.values())
+            level = sum(abs(theirs[0] - mine[0]) <= 1e-12 for theirs in others.values())
+            assert rank <= one.rank_without <= rank + level
+            moved += one.rank_without != explanation.answer.rank
+    assert moved
+
+
+# Numbers in units of their spread.
+
+
+def test_standardised_by_hand() -> None:
+    # Twice v(A, C | B), which is where the only landmark lies, at a centre of 0 and a spread of 1/2.
+    tables = tables_of([B, C])
+    arrays = regressor(0.5, 0.2) | {"centre": np.zeros(5), "spread": np.full(5, 0.5)}
+    arrays["landmarks"] = 2 * np.array([ABOUT_C])
+    said = Learnt(standardised=True).from_arrays(arrays).beliefs(row_of(tables, A), tables)
+    # The squared distance of the two rows is four times as large: the kernel to the fourth power.
+    np.testing.assert_allclose(said.beliefs, [[0.2 + 0.5 * KERNEL**4], [0.7]], atol=1e-6)
+    # What explain shows are the numbers as they are.
+    np.testing.assert_allclose(said.features[1, 0], ABOUT_C, atol=1e-6)
+
+
+def test_the_scaling_is_that_of_the_gallerys_own_queries(gallery: Tables) -> None:
+    part = Learnt(proxies=3, standardised=True).fit(gallery, rng())
+    expected = Scaling.of(features_asked(gallery, 3))
+    assert part.scaling_ is not None
+    np.testing.assert_array_equal(part.scaling_.centre, expected.centre)
+    np.testing.assert_array_equal(part.scaling_.spread, expected.spread)
+    x, y = draw_examples(gallery, rng(), proxies=3)
+    alone = fit_regression(expected(x), y, Settings(rank_tolerance=1e-6, most_landmarks=150))
+    np.testing.assert_array_equal(part.to_arrays()["weights"], alone.weights_)
+
+
+def test_a_regressor_stored_without_its_scaling_is_refused() -> None:
+    with pytest.raises(BadInput, match="not a stored scaling"):
+        Learnt(standardised=True).from_arrays(regressor(0.5, 0.2))
+
+
+# Where examples come from, and how closely they are believed.
+
+
+def test_near_examples_are_learnt_from(gallery: Tables) -> None:
+    part = Learnt(proxies=3, references=8, examples="near").fit(gallery, rng(2))
+    x, y = draw_near_examples(gallery, rng(2), references=8, proxies=3)
+    alone = fit_regression(x, y, Settings())
+    np.testing.assert_array_equal(part.to_arrays()["weights"], alone.weights_)
+    np.testing.assert_array_equal(part.training_rows(gallery, rng(2)).x, x)
+
+
+def test_the_penalty_is_one_of_those_tried(gallery: Tables) -> None:
+    part = Learnt(proxies=3, penalty="auto").fit(gallery, rng())
+    x, y = draw_examples(gallery, rng(), proxies=3)
+    tried = [fit_regression(x, y, Settings(penalty=one)).weights_ for one in PENALTIES]
+    assert sum(np.array_equal(part.to_arrays()["weights"], one) for one in tried) == 1
+    assert part.penalty == "auto"  # what is asked for is not overwritten
+
+
+# The warning.
+
+
+def test_the_share_outside_is_measured_and_kept(gallery: Tables) -> None:
+    part = Learnt(proxies=3).fit(gallery, rng())
+    x, _ = draw_examples(gallery, rng(), proxies=3)
+    assert part.outside_ == far_from(x, features_asked(gallery, 3))
+    assert Learnt(proxies=3).from_arrays(part.to_arrays()).outside_ == part.outside_
+
+
+@pytest.mark.parametrize(("share", "warns"), [(MOST_OUTSIDE, False), (0.9, True), (1.0, True), (0.0, False)])
+def test_a_warning_where_nearly_all_is_unlike_training(
+    share: float,
+    warns: bool,
+    gallery: Tables,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("lookalike.rerankers.learnt.far_from", lambda training, met: share)
+    with caplog.at_level(logging.WARNING):
+        part = Learnt().fit(gallery, rng())
+    stored = Learnt().from_arrays(part.to_arrays())
+    assert part.caution == stored.caution
+    assert caplog.messages == [part.caution] * warns
+    assert part.caution.startswith(f"{share:.0%} of what this gallery asks") == warns
+
+
+def test_what_was_stored_without_a_share_says_nothing() -> None:
+    assert Learnt().from_arrays(regressor(0.5, 0.2)).caution == ""
+    assert Learnt().caution == ""
+
+
+@pytest.mark.parametrize("share", [[], [0.5, 0.5], [1.5], [np.nan]])
+def test_a_damaged_share_is_refused(share: list[float]) -> None:
+    with pytest.raises(BadInput, match="damaged"):
+        Learnt().from_arrays(regressor(0.5, 0.2) | {"outside": np.array(share)})
+
+
+# Options as text, and the contract.
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("over=median", "over must be one of max, mean, got 'median'"),
+        ("examples=far", "examples must be one of paper, near, got 'far'"),
+        ("standardised=1", "standardised must be True or False, got 1"),
+        ("penalty=often", "penalty must be greater than 0, got 'often'"),
+    ],
+)
+def test_options_that_there_are_not_are_refused(text: str, says: str, gallery: Tables) -> None:
+    with pytest.raises(BadInput, match=says):
+        parts.build("rerankers", f"learnt:{text}").fit(gallery, rng())
+
+
+def test_the_papers_recipe_is_found_by_the_text_it_always_had() -> None:
+    told = "learnt:proxies=10,references=200,epsilon=0.4,penalty=1000.0,gamma=0.2"
+    assert parts.spec(Learnt()) == told
+    assert parts.spec(Learnt(over="mean")) == f"{told},over=mean"
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_combination_keeps_the_contract(
+    spec: str, gallery: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def build(name: str, **wanted: object) -> Learnt:
+        options = "".join(f",{key}={value}" for key, value in wanted.items())
+        part: Learnt = parts.build("rerankers", f"{name}:{spec}{options}")
+        return part
+
+    assert parts.spec(parts.build("rerankers", parts.spec(build("learnt")))) == parts.spec(build("learnt"))
+    monkeypatch.setattr(contract, "build", build)
+    if "over=mean" in spec:
+        # All proxies together decide, so no single one is named, and the score is not the baseline.
+        monkeypatch.setattr(contract, "check_scored", _check_mean)
+    for member in (None, 7):
+        contract.test_scores_and_reasons("learnt", gallery, member)
+    contract.test_beliefs_explain_the_scores("learnt", gallery)
+    contract.test_deterministic_by_seed("learnt", gallery)
+    contract.test_arrays_keep_every_bit("learnt", gallery)
+    for total in (1, 2, 3):
+        contract.test_tiny_galleries("learnt", total, "max_max")
+    contract.test_sets_of_one_face("learnt", "max_max")
+    contract.test_a_member_is_asked_for_as_if_it_came_from_outside("learnt", gallery)
+    contract.test_a_batch_gives_what_each_query_gets_alone("learnt", gallery)
+
+
+def _check_mean(part: Learnt, row: Row, tables: Tables) -> np.ndarray:
+    scored = part.score(row, tables)
+    assert scored.scores.shape == (len(tables),)
+    assert (scored.through == -1).all()
+    said = part.beliefs(row, tables).beliefs
+    expected = said.mean(axis=1) if said.shape[1] else row.scores
+    np.testing.assert_allclose(scored.scores, expected, atol=1e-12)
+    return scored.scores
