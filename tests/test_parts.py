@@ -98,9 +98,7 @@ def test_unknown_names() -> None:
         NotFound, match="there is no similarity called 'max_min': choose one of dffs, manifold, max_"
     ):
         parts.build("similarities", "max_min")
-    with pytest.raises(
-        NotFound, match="there is no reranker called 'learned': choose one of arithmetic_mean, "
-    ):
+    with pytest.raises(NotFound, match="there is no reranker called 'learned': choose one of adaptive, "):
         parts.build("rerankers", "learned")
     for hidden in ("contract", "_exemplars", "__init__", "", "../errors", "max_max.MaxMax"):
         with pytest.raises(NotFound, match="there is no similarity called"):
@@ -118,7 +116,7 @@ def test_unknown_options(piece: str) -> None:
 
 def test_a_part_of_another_kind_is_refused() -> None:
     with pytest.raises(
-        BadInput, match="a reranker is a name or a Reranker, got MaxMax: choose one of arithmetic_mean"
+        BadInput, match="a reranker is a name or a Reranker, got MaxMax: choose one of adaptive"
     ):
         parts.build("rerankers", MaxMax())
     with pytest.raises(BadInput, match="a similarity is a name or a SetSimilarity, got NoneType"):

@@ -1,37 +1,12 @@
-"""Adaptive: subtract what strangers explain, pool what kin say, as far as the gallery itself asks for it."""
+"""Adaptive: strangers subtracted, kin pooled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
-
 from lookalike.errors import BadInput
-from lookalike.progress import Track, silent
-from lookalike.rerankers.contract import Reranker, Scored
-from lookalike.transitivity.groups import SMALLEST, group_size
-from lookalike.transitivity.kin import Kin, Tail
-from lookalike.transitivity.known import Known
-from lookalike.transitivity.lessons import learn
-from lookalike.transitivity.lists import nearest_lists
-from lookalike.transitivity.strangers import Strangers
-from lookalike.transitivity.strengths import Strengths, choose
-from lookalike.transitivity.tables import Row, Tables, rows
-
-# Chosen with labels: the neighbours that are looked at, and the strangers in a cohort.
-REACH = 64
-COHORT = 30
-# Smaller galleries have no tails to tell kin from strangers by, and the smallest no cohorts.
-FEWEST_TO_POOL = 50
-FEWEST = 20
-# Sets that are asked as queries when a gallery is fitted, and numbers that their rows may have together.
-SAMPLE = 200
-MOST_NUMBERS = 8_000_000
+from lookalike.rerankers._kinship import Kinship
 
 
-class Adaptive(Reranker):
+class Adaptive(Kinship):
     """Weighs a pair against the strangers around it, then pools it with the kin of both sides.
 
     A proxy that shows another person in the same light says the same of everybody in that light: what it
@@ -47,13 +22,6 @@ class Adaptive(Reranker):
         Whether kin of kin teach one more way of weighing, trusted the more, the more of them there are.
     """
 
-    total_: int
-    strangers_: Strangers | None
-    strengths_: Strengths | None
-    kin_: Kin | None
-    triangles_: NDArray[np.float64]
-    group_: int
-
     def __init__(self, learn: bool = False) -> None:
         self.learn = learn
 
@@ -61,101 +29,3 @@ class Adaptive(Reranker):
         """Learn or not."""
         if not isinstance(self.learn, bool):
             raise BadInput(f"learn must be True or False, got {self.learn!r}")
-
-    @property
-    def is_learnt(self) -> bool:
-        """Cohorts, strengths and kin of the gallery are kept."""
-        return True
-
-    def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
-        """Find the cohort and the kin of every set, and how much of what strangers say is subtracted."""
-        self.check()
-        self._forget(len(tables))
-        if len(tables) < FEWEST:
-            return self
-        lists = nearest_lists(tables, REACH, track)
-        asked = list(track(_sample(tables), "asking some sets", None))
-        numbers = np.array([row.member for row in asked])
-        known = Known.of(lists, numbers, np.stack([row.scores for row in asked]))
-        for group in sorted({SMALLEST, group_size(lists.sets)}):
-            strangers = _strangers(known, lists.sets, group)
-            means = strangers.around_known()
-            strengths, triangles = choose(strangers, means, asked, group)
-            self.strangers_, self.strengths_ = strangers, strengths
-            self.group_, self.triangles_ = group, triangles
-            # Sets in the same light make groups too. If people appear when that is subtracted, it was light.
-            if triangles[-1] > triangles[0]:
-                break
-        if len(tables) >= FEWEST_TO_POOL:
-            self.kin_ = Kin.of(known, strengths.of_known(known, means), self.group_)
-            if self.learn:
-                self.strengths_ = learn(strangers, means, asked, strengths, self.kin_)
-                self.kin_ = Kin.of(known, self.strengths_.of_known(known, means), self.group_)
-        return self
-
-    def score(self, row: Row, tables: Tables) -> Scored:
-        """All sets at once; a gallery too small to learn from stays as it is."""
-        if not hasattr(self, "total_"):
-            raise BadInput("this second stage was not fitted: use open_search, or train it first")
-        if self.strangers_ is None or self.strengths_ is None:
-            scores = row.scores.copy()
-        else:
-            scores = self.strengths_.of_row(row, self.strangers_.around(row))
-            if self.kin_ is not None:
-                scores = self.kin_.pool(scores, row.member)
-        return Scored(scores, np.full(len(tables), -1))
-
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that a query is weighed with."""
-        arrays: dict[str, Any] = {"total": self.total_}
-        if self.strangers_ is not None and self.strengths_ is not None:
-            arrays |= {"lists": self.strangers_.lists, "skip": self.strangers_.skip}
-            arrays |= _named("known/", self.strangers_.known) | _named("strengths/", self.strengths_)
-            arrays |= {"triangles": self.triangles_, "group": self.group_}
-        if self.kin_ is not None:
-            arrays |= _named("kin/", self.kin_) | _named("tail/", self.kin_.tail)
-        return {name: np.asarray(value) for name, value in arrays.items() if not isinstance(value, tuple)}
-
-    def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Undo `to_arrays`."""
-        try:
-            self._forget(int(arrays["total"]))
-            if "lists" in arrays:
-                known = Known(**_group(arrays, "known/"))
-                self.strangers_ = Strangers(known, arrays["lists"], int(arrays["skip"]))
-                self.strengths_ = Strengths(**_group(arrays, "strengths/"))
-                self.triangles_, self.group_ = arrays["triangles"], int(arrays["group"])
-            if "kin/sets" in arrays:
-                self.kin_ = Kin(known=known, tail=Tail(**_group(arrays, "tail/")), **_group(arrays, "kin/"))
-        except (KeyError, TypeError) as reason:
-            raise BadInput(f"what was learnt earlier does not fit: {reason}; train again") from reason
-        return self
-
-    def _forget(self, total: int) -> None:
-        self.total_ = total
-        self.strangers_ = self.strengths_ = self.kin_ = None
-        self.triangles_, self.group_ = np.zeros(0), 0
-
-
-def _strangers(known: Known, lists: NDArray[np.int64], group: int) -> Strangers:
-    """Cohorts behind the nearest set of each, or behind a whole group if groups are large."""
-    width = min(COHORT, len(lists) // 4)
-    skip = min(1 if group <= SMALLEST else group, lists.shape[1] - width - 1)
-    return Strangers(known, np.ascontiguousarray(lists[:, : skip + width + 1]), skip)
-
-
-def _sample(tables: Tables) -> Iterator[Row]:
-    """Rows of some sets, evenly spread, asked as queries."""
-    count = min(SAMPLE, len(tables), max(1, MOST_NUMBERS // len(tables)))
-    chosen = np.unique(np.linspace(0, len(tables) - 1, count).astype(np.int64))
-    return rows(tables, tables.sets[chosen], chosen.tolist())
-
-
-def _named(prefix: str, fields: Any) -> dict[str, Any]:
-    return {prefix + name: value for name, value in fields._asdict().items()}
-
-
-def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, Any]:
-    """Arrays by what follows the prefix; single numbers as such."""
-    found = {name: np.asarray(array) for name, array in arrays.items() if name.startswith(prefix)}
-    return {name.removeprefix(prefix): array if array.ndim else array.item() for name, array in found.items()}

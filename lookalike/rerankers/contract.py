@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.parameters import MOST_PROXIES, is_whole
 from lookalike.progress import Track, silent
+from lookalike.transitivity.evidence import Evidence
 from lookalike.transitivity.tables import Row, Tables
 
 # Lists of neighbours longer than this say nothing about a person, and cost n times their length.
@@ -74,6 +75,11 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         """A sentence about what was learnt that whoever asks should know; empty if there is none."""
         return ""
 
+    @property
+    def finding(self) -> str:
+        """What `fit` found in the gallery and what is therefore done, in a sentence; empty if nothing."""
+        return ""
+
     def check(self) -> None:  # noqa: B027  (most second stages have nothing to check)
         """Refuse parameters that are out of range, before any work is done; `fit` does so too."""
 
@@ -91,6 +97,10 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         """Score every set for one query: the most convinced proxy decides (section 2.4.3)."""
         said = self.beliefs(row, tables)
         return self.decide(row, said.proxies, said.beliefs)
+
+    def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
+        """Who was taken as kin and as strangers for one answer; None if nobody is."""
+        return None
 
     def decide(self, row: Row, proxies: NDArray[np.int64], beliefs: NDArray[np.float64]) -> Scored:
         """Maximum over the proxies, and over the baseline where ``with_baseline`` says so.

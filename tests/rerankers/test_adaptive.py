@@ -7,7 +7,8 @@ import pytest
 
 from lookalike import parts
 from lookalike.errors import BadInput
-from lookalike.rerankers.adaptive import FEWEST, FEWEST_TO_POOL, Adaptive
+from lookalike.rerankers._kinship import FEWEST, FEWEST_TO_POOL
+from lookalike.rerankers.adaptive import Adaptive
 from lookalike.transitivity.tables import Tables
 from tests.transitivity.samples import row_of, tables_of
 

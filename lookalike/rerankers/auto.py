@@ -1,0 +1,41 @@
+"""Auto: adaptive where the gallery promises that it helps, else the baseline."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lookalike.rerankers._kinship import Kinship
+from lookalike.rerankers.contract import Scored
+from lookalike.transitivity.evidence import Evidence
+from lookalike.transitivity.tables import Row, Tables
+
+# Where fewer sets have kin, those that seem to have are chance.
+LEAST_WITH_KIN = 0.01
+
+
+class Auto(Kinship):
+    """Does what `adaptive` does, unless hardly anybody is there twice: then the order stays as it is."""
+
+    @property
+    def helps(self) -> bool:
+        """Whether a gain is to be expected."""
+        if self.strangers_ is None:
+            return False
+        return self.kin_ is None or self._with_kin() > LEAST_WITH_KIN * self.total_
+
+    @property
+    def finding(self) -> str:
+        """What was found, and whether anything is done."""
+        if self.helps or self.strangers_ is None:
+            return super().finding
+        few = f"{self._with_kin()} of {self.total_} sets have kin"
+        return f"hardly anybody is here twice ({few}): the order stays as it is."
+
+    def score(self, row: Row, tables: Tables) -> Scored:
+        """As `adaptive`, or the baseline."""
+        scored = super().score(row, tables)
+        return scored if self.helps else Scored(row.scores.copy(), np.full(len(tables), -1))
+
+    def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
+        """Nobody moves anything where the baseline stays."""
+        return super().evidence(row, tables, target) if self.helps else None
