@@ -90,7 +90,7 @@ def measure(collection: Collection, folder: Path, figures: Path) -> Iterator[dic
         check_experiment(gallery, known, names, SEEDS)
         for similarity in SIMILARITIES:
             print(f"{collection.name}, {similarity}", file=sys.stderr)
-            experiment = Experiment(gallery, index(gallery, similarity, track), known, names, SEEDS)
+            experiment = Experiment(gallery, index(gallery, similarity, track, "none"), known, names, SEEDS)
             result = experiment.run(track=track)
             found = gains(result, BASELINE)
             kept = record(result, found, {"collection": collection.name, **experiment.facts()})

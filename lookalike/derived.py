@@ -54,7 +54,11 @@ def kept(
             return from_arrays(stored.arrays)
     store.drop(kind)
     made = make()
-    facts = {"on": parts.spec(tables.similarity), "index": tables.fingerprint}
+    facts = {
+        "on": parts.spec(tables.similarity),
+        "preparation": parts.spec(tables.preparation),
+        "index": tables.fingerprint,
+    }
     store.save(kind, fingerprint, to_arrays(made), facts)
     if not _fits(gallery, tables):
         store.drop(kind)  # the gallery changed meanwhile: nothing may be kept of a set that left it
@@ -67,7 +71,7 @@ def is_kept(gallery: Gallery, tables: Tables, kind: str, shaped_by: str) -> bool
 
 
 def _fits(gallery: Gallery, tables: Tables) -> bool:
-    return tables.fingerprint == index_fingerprint(gallery, tables.similarity)
+    return tables.fingerprint == index_fingerprint(gallery, tables.similarity, tables.preparation)
 
 
 def _fingerprint(tables: Tables, shaped_by: str) -> str:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import parts, room
+from lookalike import parts, preparing, room
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.collection.unfinished import SECONDS_BETWEEN_KEEPING, Unfinished
 from lookalike.errors import BadInput, LookalikeError, StorageFailed
 from lookalike.faceset import FaceSet, unique_ids
-from lookalike.kernels.threads import in_order
+from lookalike.packing import from_arrays, made_by, to_arrays
+from lookalike.preparations.contract import Preparation
+from lookalike.preparations.none import Nothing
+from lookalike.preparing import AUTO, choose, is_ready, prepare, table_kind
 from lookalike.progress import Track, silent
 from lookalike.room import Need
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
@@ -33,7 +35,10 @@ COUNT = 64
 
 
 def index(
-    gallery: Gallery | Iterable[FaceSet], similarity: SetSimilarity | str = "max_max", track: Track = silent
+    gallery: Gallery | Iterable[FaceSet],
+    similarity: SetSimilarity | str = "max_max",
+    track: Track = silent,
+    preparation: Preparation | str = AUTO,
 ) -> Tables:
     """Return the tables of a gallery, making or updating only what is missing.
 
@@ -45,6 +50,10 @@ def index(
         The baseline, or its name.
     track : callable
         Shows progress.
+    preparation : Preparation or str
+        What is done to faces before they are compared, or its name. ``auto`` is what suits the descriptor of
+        a gallery of enough sets, and nothing otherwise. It is learnt once, and kept as long as the gallery
+        holds every set that it was learnt from.
 
     Raises
     ------
@@ -57,80 +66,107 @@ def index(
     if isinstance(gallery, (str, Path)):
         raise BadInput(f"a gallery must be opened first: write Gallery({str(gallery)!r})")
     if not isinstance(gallery, Gallery):
-        return _index_sets(_listed(gallery), part, track)
-    contents, fingerprint = _snapshot(gallery, part)
-    if not contents:
+        return _index_sets(_listed(gallery), part, track, preparation)
+    if not len(gallery):
         raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
-    store, kind = TableStore.beside(gallery.path), parts.spec(part)
+    prepared = prepare(gallery, preparation, track)
+    contents, fingerprint = _snapshot(gallery, part, prepared)
+    store, kind = TableStore.beside(gallery.path), table_kind(part, prepared)
     stored = store.load(kind, fingerprint)
     if stored is None:
         old = store.latest(kind, besides=fingerprint)
-        tables = None if old is None else _updated(gallery, part, contents, old, track)
+        tables = None if old is None else _updated(gallery, part, prepared, contents, old, track)
         if tables is None:
-            tables = _built(gallery, part, contents, store, fingerprint, track)
+            tables = _built(gallery, part, prepared, contents, store, fingerprint, track)
         hashes = np.array([list(bytes.fromhex(value)) for value in contents.values()], dtype=np.uint8)
         stored = store.save(
             kind,
             fingerprint,
-            {**_to_arrays(tables), "hashes": hashes},
-            {"format": FORMAT, "similarity": kind, "version": part.version},
+            {**to_arrays(tables), "hashes": hashes},
+            {
+                "format": FORMAT,
+                "similarity": parts.spec(part),
+                "version": part.version,
+                "preparation": parts.spec(prepared),
+                "prepared": prepared.fingerprint(),
+            },
         )
         store.keep_only(kind, fingerprint)
         store.drop(_unfinished(kind))
         now = gallery.contents()
-        if any(now.get(id) != content for id, content in contents.items()):
-            # Somebody removed a set while we worked: no table may keep it.
+        left = any(now.get(id) != content for id, content in contents.items())
+        if left or not is_ready(gallery, prepared):
+            # Somebody removed a set while we worked: no table may keep it, nor what was learnt from it.
             store.drop(kind)
-            return index(gallery, part, track)
+            return index(gallery, part, track, preparation)
     else:
         # A process that was killed at the very end left the table before this one, which may know sets that
         # are removed by now. One that is newer is somebody else's.
         with suppress(StorageFailed):
             store.erase_older(stored)
-    return _from_arrays(stored.arrays, part, fingerprint)
+    return from_arrays(stored.arrays, part, prepared, fingerprint)
 
 
-def is_indexed(gallery: Gallery, similarity: SetSimilarity) -> bool:
+def is_indexed(gallery: Gallery, similarity: SetSimilarity, preparation: Preparation | str = AUTO) -> bool:
     """Whether `index` would find everything done."""
-    store = TableStore.beside(gallery.path)
-    return store.has(parts.spec(similarity), index_fingerprint(gallery, similarity))
+    if not is_ready(gallery, preparation):
+        return False
+    store, prepared = TableStore.beside(gallery.path), prepare(gallery, preparation)
+    return store.has(table_kind(similarity, prepared), index_fingerprint(gallery, similarity, prepared))
 
 
-def needed(gallery: Gallery, similarity: SetSimilarity) -> Need | None:
+def needed(gallery: Gallery, similarity: SetSimilarity, preparation: Preparation | str = AUTO) -> Need | None:
     """What `index` will take, about; None if it would find everything done."""
-    if not len(gallery) or is_indexed(gallery, similarity):
+    if not len(gallery) or is_indexed(gallery, similarity, preparation):
         return None
-    contents, kind = gallery.contents(), parts.spec(similarity)
+    contents, kind = gallery.contents(), table_kind(similarity, choose(gallery, preparation))
     old = [one for one in TableStore.beside(gallery.path).stored() if one.manifest.kind == kind]
-    return _need_with(old[0], contents) if old else _need(gallery, similarity, contents)
+    if is_ready(gallery, preparation):
+        if old:
+            return _need_with(old[0], contents)
+        return _need(gallery, similarity, prepare(gallery, preparation), contents)
+    # Prepared faces are mostly shorter, nobody knows yet by how much.
+    need = _need(gallery, similarity, Nothing(), contents)
+    return Need(max(need.memory, preparing.learning_bytes(_dimension(gallery))), need.disk)
 
 
 def index_states(gallery: Gallery) -> list[dict[str, object]]:
     """Every finished table beside a gallery: its kind, and whether it still fits the gallery."""
-    stored = TableStore.beside(gallery.path).stored()
+    stored = [one for one in TableStore.beside(gallery.path).stored() if not preparing.is_preparation(one)]
     return [{"kind": one.manifest.kind, "fits": table_fits(gallery, one)} for one in stored]
 
 
 def table_fits(gallery: Gallery, stored: StoredTables) -> bool:
-    """Whether an index, or what was learnt on one, was made from just what the gallery holds now."""
+    """Whether an index, what was learnt on one, or a preparation was made from what the gallery holds now."""
+    if preparing.is_preparation(stored):
+        return preparing.preparation_fits(gallery, stored)
+    written, preparation = made_by(stored)
     try:
-        similarity = parts.build("similarities", stored.facts.get("on", stored.manifest.kind))
+        similarity = parts.build("similarities", written)
+        if not is_ready(gallery, preparation):
+            return False
+        prepared = prepare(gallery, preparation)
     except LookalikeError:  # unfinished, or of a part that is not installed any more
         return False
-    return bool(stored.facts.get("index", stored.fingerprint) == index_fingerprint(gallery, similarity))
+    made = stored.facts.get("index", stored.fingerprint)
+    return bool(made == index_fingerprint(gallery, similarity, prepared))
 
 
-def index_fingerprint(gallery: Gallery, similarity: SetSimilarity) -> str:
+def index_fingerprint(gallery: Gallery, similarity: SetSimilarity, prepared: Preparation) -> str:
     """Everything that shapes the tables, as one short text."""
     shaped_by = f"{FORMAT}|{parts.spec(similarity)}|{similarity.version}|{COUNT}|{gallery.fingerprint()}"
+    if prepared.is_learnt:  # otherwise tables from before there were preparations are found again
+        shaped_by += f"|{prepared.fingerprint()}"
     return hashlib.sha256(shaped_by.encode()).hexdigest()[:32]
 
 
-def _snapshot(gallery: Gallery, similarity: SetSimilarity) -> tuple[dict[str, str], str]:
+def _snapshot(
+    gallery: Gallery, similarity: SetSimilarity, prepared: Preparation
+) -> tuple[dict[str, str], str]:
     """Contents and the fingerprint that belongs to them, though others may be adding sets."""
     while True:
-        fingerprint, contents = index_fingerprint(gallery, similarity), gallery.contents()
-        if index_fingerprint(gallery, similarity) == fingerprint:
+        fingerprint, contents = index_fingerprint(gallery, similarity, prepared), gallery.contents()
+        if index_fingerprint(gallery, similarity, prepared) == fingerprint:
             return contents, fingerprint
 
 
@@ -143,7 +179,9 @@ def _listed(given: Any) -> list[FaceSet]:
     return sets
 
 
-def _index_sets(sets: Sequence[FaceSet], similarity: SetSimilarity, track: Track) -> Tables:
+def _index_sets(
+    sets: Sequence[FaceSet], similarity: SetSimilarity, track: Track, preparation: Preparation | str
+) -> Tables:
     if not sets:
         raise BadInput("there are no sets to search: give at least one")
     unique_ids(sets)
@@ -153,24 +191,32 @@ def _index_sets(sets: Sequence[FaceSet], similarity: SetSimilarity, track: Track
             f"faces of different sets have {sorted(lengths)} numbers: describe all of them the same way"
         )
     ordered = sorted(sets, key=lambda faceset: faceset.id)
-    prepared = PreparedSets.join(track(_prepare(ordered, similarity), "preparing sets", len(ordered)))
+    learnt = preparing.prepare_sets(ordered, preparation)
+    prepared = PreparedSets.join(
+        track(preparing.prepared_sets(ordered, similarity, learnt), "preparing sets", len(ordered))
+    )
     near = find_neighbours(similarity, prepared, COUNT, track)
-    return Tables(tuple(faceset.id for faceset in ordered), lengths.pop(), similarity, prepared, near)
+    ids = tuple(faceset.id for faceset in ordered)
+    return Tables(ids, lengths.pop(), similarity, prepared, near, preparation=learnt)
 
 
 def _built(
     gallery: Gallery,
     similarity: SetSimilarity,
+    preparation: Preparation,
     contents: Mapping[str, str],
     store: TableStore,
     fingerprint: str,
     track: Track,
 ) -> Tables:
     """Compare all pairs; what is done is kept now and then, and at an interruption, to go on from there."""
-    room.check(_work(contents, similarity), _need(gallery, similarity, contents), store.folder)
-    prepared = _prepare(gallery.sets(list(contents)), similarity)
+    need = _need(gallery, similarity, preparation, contents)
+    room.check(_work(contents, similarity), need, store.folder)
+    prepared = preparing.prepared_sets(gallery.sets(list(contents)), similarity, preparation)
     sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
-    work = Unfinished(store, _unfinished(parts.spec(similarity)), fingerprint, SECONDS_BETWEEN_KEEPING)
+    work = Unfinished(
+        store, _unfinished(table_kind(similarity, preparation)), fingerprint, SECONDS_BETWEEN_KEEPING
+    )
     earlier = work.take_up()
     done, near = (0, None) if earlier is None else (earlier[0], Neighbours(**earlier[1]))
 
@@ -182,7 +228,7 @@ def _built(
             done, near = finished
             work.step(done, state)
     assert near is not None  # a gallery that holds a set has at least one run to compare
-    return Tables(tuple(contents), _dimension(gallery), similarity, sets, near)
+    return Tables(tuple(contents), _dimension(gallery), similarity, sets, near, preparation=preparation)
 
 
 def _unfinished(kind: str) -> str:
@@ -192,45 +238,47 @@ def _unfinished(kind: str) -> str:
 def _updated(
     gallery: Gallery,
     similarity: SetSimilarity,
+    preparation: Preparation,
     contents: Mapping[str, str],
     stored: StoredTables,
     track: Track,
 ) -> Tables | None:
-    """Carry old tables over; None if they are of another format or version."""
-    if (stored.facts.get("format"), stored.facts.get("version")) != (FORMAT, similarity.version):
+    """Carry old tables over; None if they are of another format or version, or prepared otherwise."""
+    made = stored.facts.get("format"), stored.facts.get("version"), stored.facts.get("prepared", "")
+    if made != (FORMAT, similarity.version, preparation.fingerprint()):
         return None
     place = TableStore.beside(gallery.path).folder
     room.check(_work(contents, similarity), _need_with(stored, contents), place)
-    old = _from_arrays(stored.arrays, similarity)
+    old = from_arrays(stored.arrays, similarity, preparation)
     old_contents = {id: bytes(row).hex() for id, row in zip(old.ids, stored.arrays["hashes"], strict=True)}
     now = {id: number for number, id in enumerate(contents)}
     places = np.array(
         [now[id] if contents.get(id) == old_contents[id] else -1 for id in old.ids], dtype=np.int64
     )
     fresh = [id for id in contents if old_contents.get(id) != contents[id]]
-    prepared: dict[str, Prepared] = dict(
-        zip(
-            fresh, track(_prepare(gallery.sets(fresh), similarity), "preparing sets", len(fresh)), strict=True
-        )
-    )
+    new = preparing.prepared_sets(gallery.sets(fresh), similarity, preparation)
+    prepared: dict[str, Prepared] = dict(zip(fresh, track(new, "preparing sets", len(fresh)), strict=True))
     sets = PreparedSets.join(
         [prepared[id] if id in prepared else old.sets[old.numbers[id]] for id in contents]
     )
     near = update_neighbours(similarity, sets, old.neighbours, places, COUNT, track)
-    return Tables(tuple(contents), _dimension(gallery), similarity, sets, near)
+    return Tables(tuple(contents), _dimension(gallery), similarity, sets, near, preparation=preparation)
 
 
 def _work(contents: Mapping[str, str], similarity: SetSimilarity) -> str:
     return f"indexing {len(contents)} sets by {parts.spec(similarity)}"
 
 
-def _need(gallery: Gallery, similarity: SetSimilarity, contents: Mapping[str, str]) -> Need:
+def _need(
+    gallery: Gallery, similarity: SetSimilarity, preparation: Preparation, contents: Mapping[str, str]
+) -> Need:
     """Estimate from a few sets, which are prepared for it."""
     counts = {one.id: one.faces for one in gallery.listing()}
     ids = [id for id in contents if id in counts]
     faces = np.array([counts[id] for id in ids], dtype=np.int64)
     chosen = spread(faces)
-    prepared = list(_prepare(gallery.sets([ids[number] for number in chosen]), similarity))
+    some = gallery.sets([ids[number] for number in chosen])
+    prepared = list(preparing.prepared_sets(some, similarity, preparation))
     return index_need(similarity, faces, chosen, prepared, COUNT)
 
 
@@ -244,43 +292,3 @@ def _need_with(old: StoredTables, contents: Mapping[str, str]) -> Need:
 def _dimension(gallery: Gallery) -> int:
     assert gallery.dimension is not None  # a gallery that holds a set knows it
     return gallery.dimension
-
-
-def _prepare(sets: Iterable[FaceSet], similarity: SetSimilarity) -> Iterator[Prepared]:
-    def prepare(faceset: FaceSet) -> Prepared:
-        try:
-            return similarity.prepare(faceset.faces)
-        except BadInput as reason:
-            raise BadInput(
-                f"set {faceset.id!r} cannot be compared by {parts.spec(similarity)}: {reason}"
-            ) from reason
-
-    return in_order(prepare, sets)
-
-
-def _to_arrays(tables: Tables) -> dict[str, NDArray[Any]]:
-    encoded = [id.encode() for id in tables.ids]
-    arrays: dict[str, NDArray[Any]] = {
-        "ids/bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
-        "ids/starts": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
-        "dimension": np.array([tables.dimension]),
-    }
-    arrays |= {f"prepared/{name}": array for name, array in tables.sets.arrays.items()}
-    arrays |= {f"starts/{name}": array for name, array in tables.sets.starts.items()}
-    return arrays | {f"neighbours/{name}": array for name, array in tables.neighbours._asdict().items()}
-
-
-def _from_arrays(
-    arrays: Mapping[str, NDArray[Any]], similarity: SetSimilarity, fingerprint: str = ""
-) -> Tables:
-    text, ends = bytes(arrays["ids/bytes"]), arrays["ids/starts"]
-    ids = tuple(text[a:b].decode() for a, b in pairwise(ends))
-
-    def group(prefix: str) -> dict[str, NDArray[Any]]:
-        # Plain views of the mapped files: looking something up in them is quicker.
-        chosen = {name: np.asarray(array) for name, array in arrays.items() if name.startswith(prefix)}
-        return {name.removeprefix(prefix): array for name, array in chosen.items()}
-
-    sets = PreparedSets(group("prepared/"), group("starts/"))
-    near = Neighbours(**group("neighbours/"))
-    return Tables(ids, int(arrays["dimension"][0]), similarity, sets, near, fingerprint)

@@ -1,8 +1,8 @@
 """Find a named part: the one look-up rule of the project.
 
-A part is a choice a user makes by name: a set similarity, a descriptor, a reranker. Its name is
-the name of its file in the folder of its kind, or of an entry point that another package registers
-under ``lookalike.<kind>``. Each kind has a ``contract.py`` whose ``PART`` is the class to keep to.
+A part is a choice a user makes by name: a set similarity, a descriptor, a preparation, a reranker.
+Its name is the name of its file in the folder of its kind, or of an entry point that another package
+registers under ``lookalike.<kind>``. Each kind has a ``contract.py`` whose ``PART`` is the class to keep to.
 
 A part written as text is its name, then its options: ``max_correlation:dimension=4,centre=True``.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 from lookalike.errors import BadInput, NotFound
 
-KINDS = ("similarities", "descriptors", "rerankers")
+KINDS = ("similarities", "descriptors", "preparations", "rerankers")
 
 
 def names(kind: str) -> list[str]:
@@ -131,7 +131,7 @@ def _offered_name(cls: type[Any]) -> str:
 
 
 def _singular(kind: str) -> str:
-    return {"similarities": "similarity", "descriptors": "descriptor", "rerankers": "reranker"}[kind]
+    return "similarity" if kind == "similarities" else kind.removesuffix("s")
 
 
 def _value(text: str) -> Any:

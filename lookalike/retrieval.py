@@ -15,6 +15,8 @@ from lookalike.faceset import FaceSet
 from lookalike.indexing import index
 from lookalike.kernels.order import best_first, places
 from lookalike.parameters import is_whole
+from lookalike.preparations.contract import Preparation
+from lookalike.preparing import AUTO
 from lookalike.progress import Track, silent
 from lookalike.ranking import Answer, Explanation, Ranking, Witness
 from lookalike.rerankers.contract import Beliefs, Reranker, Scored
@@ -137,7 +139,7 @@ class Search:
                 f"query {query.id!r} is described by {query.dimension} numbers a face, the gallery by "
                 f"{length}: describe both the same way"
             )
-        return dict(self.tables.similarity.prepare(query.faces))
+        return dict(self.tables.similarity.prepare(self.tables.preparation.apply(query.faces)))
 
     def _ranking(self, query: str | FaceSet, row: Row, top: int | None) -> Ranking:
         scored = self.reranker.score(row, self.tables)
@@ -209,13 +211,14 @@ def open_search(
     seed: int = 0,
     track: Track = silent,
     shortlist: bool | None = None,
+    preparation: Preparation | str = AUTO,
 ) -> Search:
     """Index and train what is missing, and return the gallery ready to be asked many times.
 
     Parameters are those of `find`.
     """
     stored = gallery if isinstance(gallery, Gallery) else None
-    tables = index(gallery, similarity, track)
+    tables = index(gallery, similarity, track, preparation)
     fitted = train(tables, reranker, seed, stored, track)
     return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, stored))
 
@@ -229,6 +232,7 @@ def find(
     seed: int = 0,
     track: Track = silent,
     shortlist: bool | None = None,
+    preparation: Preparation | str = AUTO,
 ) -> Ranking:
     """Order the sets of a gallery by how sure we are that they show the query's person.
 
@@ -248,8 +252,10 @@ def find(
     shortlist : bool, optional
         Whether to compare the query with a shortlist instead of all sets, for at most 100 answers; unless
         given, galleries of 50,000 sets and more have one if its library is installed.
+    preparation : Preparation or str
+        What is done to faces before they are compared; ``auto`` suits it to the gallery (see `index`).
     """
-    return open_search(gallery, similarity, reranker, seed, track, shortlist).find(query, top)
+    return open_search(gallery, similarity, reranker, seed, track, shortlist, preparation).find(query, top)
 
 
 def explain(
@@ -260,12 +266,14 @@ def explain(
     reranker: Reranker | str = "learnt",
     seed: int = 0,
     track: Track = silent,
+    preparation: Preparation | str = AUTO,
 ) -> Explanation:
     """Return the evidence for one answer: the baseline, and what each proxy of the target says.
 
     Parameters are those of `find`; target is the id of a gallery set.
     """
-    return open_search(gallery, similarity, reranker, seed, track).explain(query, target)
+    search = open_search(gallery, similarity, reranker, seed, track, preparation=preparation)
+    return search.explain(query, target)
 
 
 def _without(member: int | None, scores: NDArray[np.float64]) -> NDArray[np.float64]:

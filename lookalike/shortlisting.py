@@ -9,6 +9,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.derived import is_kept, kept
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.kernels.codes import Codes, is_available
+from lookalike.preparing import table_kind
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import SetSimilarity
 from lookalike.transitivity.shortlist import Shortlist, code_faces
@@ -71,7 +72,7 @@ def _is_due(tables: Tables, reranker: Reranker, wanted: bool | None) -> bool:
 
 
 def _kind(tables: Tables) -> str:
-    return f"shortlist on {parts.spec(tables.similarity)}"
+    return f"shortlist on {table_kind(tables.similarity, tables.preparation)}"
 
 
 def _why_not(similarity: SetSimilarity, reranker: Reranker) -> str | None:

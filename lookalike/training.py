@@ -9,6 +9,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.derived import is_kept, kept
 from lookalike.errors import BadInput
 from lookalike.parameters import is_whole
+from lookalike.preparing import table_kind
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker
 from lookalike.transitivity.tables import Tables
@@ -74,7 +75,7 @@ def check_seed(seed: object) -> None:
 
 def _kind(tables: Tables, reranker: Reranker, seed: int) -> str:
     chance = f" seed {seed}" if reranker.is_random else ""
-    return f"{parts.spec(reranker)} on {parts.spec(tables.similarity)}{chance}"
+    return f"{parts.spec(reranker)} on {table_kind(tables.similarity, tables.preparation)}{chance}"
 
 
 def _shaped_by(reranker: Reranker, seed: int) -> str:

@@ -215,7 +215,7 @@ def test_every_file_and_function_the_method_names_is_there() -> None:
 
 def test_the_method_names_every_file_that_holds_a_formula() -> None:
     named = {file for file, _ in NAMED_FILE.findall(text_of("method.md"))}
-    folders = ("kernels", "transitivity", "similarities", "rerankers", "evaluation")
+    folders = ("kernels", "transitivity", "similarities", "preparations", "rerankers", "evaluation")
     held = {
         path.relative_to(ROOT / "lookalike").as_posix()
         for folder in folders

@@ -14,11 +14,13 @@ ROOT = Path(__file__).parents[1] / "lookalike"
 LAYERS = {
     0: ("errors", "faceset", "ranking", "parameters", "parts", "progress", "room"),
     1: ("kernels",),
-    2: ("similarities", "descriptors"),
+    2: ("similarities", "descriptors", "preparations"),
     3: ("transitivity", "collection", "intake", "worlds"),
     4: ("rerankers",),
     5: (
         "ingest",
+        "preparing",
+        "packing",
         "indexing",
         "derived",
         "training",
@@ -75,7 +77,7 @@ def test_imports_go_down(path: Path) -> None:
             assert LEVEL[other] < LEVEL[own], sentence
 
 
-@pytest.mark.parametrize("folder", ["similarities", "descriptors", "rerankers"])
+@pytest.mark.parametrize("folder", ["similarities", "descriptors", "preparations", "rerankers"])
 def test_parts_do_not_know_each_other(folder: str) -> None:
     """A part imports its contract and private patterns of its folder, never another part."""
     for path in (ROOT / folder).glob("*.py"):

@@ -21,7 +21,7 @@ def test_baseline_on_youtube_faces(tmp_path: Path) -> None:
     assert len(done.added) == 571
     with Gallery(tmp_path / "faces.gallery") as gallery:
         assert gallery.dimension == 1770
-        tables = index(gallery, "max_max")
+        tables = index(gallery, "max_max", preparation="none")
         result = leave_one_out(tables, {"baseline": train(tables, "baseline")}, read_labels(FACES)).to_dict()
     assert (result["queries"], result["sets"], result["distractors"]) == (571, 571, 0)
     found = result["rerankers"]["baseline"]

@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from lookalike.cli.opening import open_gallery, read_asked
-from lookalike.cli.options import GalleryPath, Json, OneReranker, Query, QuerySet, Quiet, Seed, Similarity
+from lookalike.cli.options import (
+    GalleryPath,
+    Json,
+    OneReranker,
+    Prepare,
+    Query,
+    QuerySet,
+    Quiet,
+    Seed,
+    Similarity,
+)
 from lookalike.cli.terminal import print_json, print_table, say
 
 
@@ -18,6 +28,7 @@ def find(
     top: Annotated[int, typer.Option(help="How many answers.")] = 10,
     reranker: OneReranker = "learnt",
     similarity: Similarity = "max_max",
+    prepare: Prepare = "auto",
     set_id: QuerySet = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw the answers into this PNG file.")] = None,
     shortlist: Annotated[
@@ -42,7 +53,7 @@ def find(
         check_new(picture)
     with Gallery(gallery) as opened:
         asked = read_asked(opened, query, set_id)
-        search = open_gallery(opened, similarity, reranker, seed, quiet, shortlist)
+        search = open_gallery(opened, similarity, reranker, seed, quiet, shortlist, prepare)
         ranking = search.find(asked, top)
         if picture is not None:
             draw_ranking(opened, search, asked, picture, top)
@@ -79,6 +90,7 @@ def explain(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="A set id.")],
     reranker: OneReranker = "learnt",
     similarity: Similarity = "max_max",
+    prepare: Prepare = "auto",
     set_id: QuerySet = None,
     seed: Seed = 0,
     json: Json = False,
@@ -91,7 +103,7 @@ def explain(
     with Gallery(gallery) as opened:
         asked = read_asked(opened, query, set_id)
         opened.get(target)  # says so if there is no such set
-        search = open_gallery(opened, similarity, reranker, seed, quiet)
+        search = open_gallery(opened, similarity, reranker, seed, quiet, prepare=prepare)
         explanation = search.explain(asked, target)
     if json:
         print_json(explanation.to_dict())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from lookalike.cli.options import GalleryPath, Json, OneReranker, Quiet, Seed, Similarity
+from lookalike.cli.options import GalleryPath, Json, OneReranker, Prepare, Quiet, Seed, Similarity
 from lookalike.cli.terminal import Progresses, counted, print_json, print_table
 
 
@@ -48,24 +49,35 @@ def add(
 
 
 def index(
-    gallery: GalleryPath, similarity: Similarity = "max_max", json: Json = False, quiet: Quiet = False
+    gallery: GalleryPath,
+    similarity: Similarity = "max_max",
+    prepare: Prepare = "auto",
+    prepare_again: Annotated[
+        bool,
+        typer.Option("--prepare-again", help="Learn the preparation anew, from the gallery as it is now."),
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Prepare the sets and find the neighbours of each; only what is new is compared."""
     from lookalike import Gallery, parts
     from lookalike.cli.opening import open_tables
 
     with Gallery(gallery) as opened:
-        tables = open_tables(opened, similarity, quiet)
+        tables = open_tables(opened, similarity, quiet, prepare, prepare_again)
+    written, prepared = parts.spec(tables.similarity), parts.spec(tables.preparation)
     if json:
-        print_json({"sets": len(tables), "similarity": parts.spec(tables.similarity)})
+        print_json({"sets": len(tables), "similarity": written, "preparation": prepared})
     else:
-        print(f"{counted(len(tables))} indexed by {parts.spec(tables.similarity)}")
+        after = f", prepared by {prepared}" if tables.preparation.is_learnt else ""
+        print(f"{counted(len(tables))} indexed by {written}{after}")
 
 
 def train(
     gallery: GalleryPath,
     reranker: OneReranker = "learnt",
     similarity: Similarity = "max_max",
+    prepare: Prepare = "auto",
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -75,7 +87,7 @@ def train(
     from lookalike.cli.opening import open_gallery
 
     with Gallery(gallery) as opened:
-        search = open_gallery(opened, similarity, reranker, seed, quiet)
+        search = open_gallery(opened, similarity, reranker, seed, quiet, prepare=prepare)
     if json:
         print_json({"reranker": parts.spec(search.reranker), "sets": len(search.tables), "seed": seed})
     else:
@@ -86,16 +98,30 @@ def status(gallery: GalleryPath, json: Json = False) -> None:
     """Say what a gallery holds, and which of its tables are up to date."""
     from lookalike import Gallery
     from lookalike.indexing import index_states
+    from lookalike.preparing import preparation_states
 
     with Gallery(gallery) as opened:
-        facts, tables = opened.facts(), index_states(opened)
+        facts, tables, learnt = opened.facts(), index_states(opened), preparation_states(opened)
     if json:
-        print_json({**facts, "tables": tables})
+        print_json({**facts, "preparations": learnt, "tables": tables})
         return
     for name, value in facts.items():
         print(f"{name}: {value}")
+    for one in learnt:
+        print(f"preparation: {one['name']}{' (default)' if one['is_default'] else ''}{_learnt(one, gallery)}")
     for table in tables:
         print(f"table: {table['kind']}: {'up to date' if table['fits'] else 'made again when needed'}")
+
+
+def _learnt(one: Mapping[str, Any], gallery: Path) -> str:
+    """What is known of a preparation, behind its name."""
+    if "sets" not in one:
+        return ": learnt when needed" if one["is_learnt"] else ""
+    told = f": learnt from {counted(one['sets'])}, {one['new_sets']} are new since"
+    told += f" ({one['reason']})" if one["reason"] else ""
+    if one["is_stale"]:
+        told += f": stale, renew it by `lookalike index {gallery} --prepare {one['name']} --prepare-again`"
+    return told
 
 
 def list_sets(gallery: GalleryPath, json: Json = False) -> None:

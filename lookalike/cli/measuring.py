@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from lookalike.cli.opening import open_tables, train_method
-from lookalike.cli.options import GalleryPath, Json, Quiet, Seed, Similarity
+from lookalike.cli.options import GalleryPath, Json, Prepare, Quiet, Seed, Similarity
 from lookalike.cli.terminal import Progresses, plain, print_json, print_table, say
 
 # What is measured unless something is asked for: the paper's method; in a report, all of the paper's.
@@ -32,6 +32,7 @@ def evaluate(
         typer.Option(help="Second stages to compare, separated by commas, or all (default: learnt)."),
     ] = None,
     similarity: Similarity = "max_max",
+    prepare: Prepare = "auto",
     seed: Seed = 0,
     seeds: Annotated[
         int | None, typer.Option(help="How many seeds, from --seed on (default: 1, in a report 3).")
@@ -71,7 +72,7 @@ def evaluate(
     with Gallery(gallery) as opened:
         asked = [query for path in queries for query in read_queries(opened, path)] if queries else None
         check_experiment(opened, known, names, chosen, asked)
-        tables = open_tables(opened, similarity, quiet)
+        tables = open_tables(opened, similarity, quiet, prepare)
         experiment = Experiment(opened, tables, known, names, chosen, asked, split)
         if not split:
             for name in experiment.methods:

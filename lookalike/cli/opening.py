@@ -22,6 +22,7 @@ def open_gallery(
     seed: int,
     quiet: bool,
     shortlist: bool | None = False,
+    prepare: str = "auto",
 ) -> Search:
     """Check every parameter, then index and train what is missing, saying first what has to be made."""
     from lookalike import parts
@@ -33,23 +34,28 @@ def open_gallery(
     method = parts.build("rerankers", reranker)
     method.check()
     check_shortlist(parts.build("similarities", similarity), method, shortlist)
-    tables = open_tables(gallery, similarity, quiet)
+    tables = open_tables(gallery, similarity, quiet, prepare)
     [fitted] = train_method(gallery, tables, reranker, [seed], quiet)
     if will_be_made(tables, fitted, shortlist, gallery):
         say(f"coding the faces of {counted(len(tables))} for shortlists first; this is kept", quiet)
     return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, gallery))
 
 
-def open_tables(gallery: Gallery, similarity: str, quiet: bool) -> Tables:
-    """Index what is missing, saying first what that takes."""
-    from lookalike import index, parts
+def open_tables(
+    gallery: Gallery, similarity: str, quiet: bool, prepare: str = "auto", again: bool = False
+) -> Tables:
+    """Learn and index what is missing, saying first what that takes; learn the preparation again if asked."""
+    from lookalike import index, parts, preparing
     from lookalike.indexing import needed
 
-    part = parts.build("similarities", similarity)
-    need = None if quiet else needed(gallery, part)
+    part, chosen = parts.build("similarities", similarity), preparing.choose(gallery, prepare)
+    if len(gallery) and (again or not preparing.is_ready(gallery, chosen)):
+        say(f"learning {parts.spec(chosen)} from {counted(len(gallery))}; this is kept", quiet)
+        preparing.prepare(gallery, prepare, Progresses(quiet), again)
+    need = None if quiet else needed(gallery, part, prepare)
     if need is not None:
         say(f"indexing {counted(len(gallery))} by {similarity}, which is kept: {need}")
-    return index(gallery, part, Progresses(quiet))
+    return index(gallery, part, Progresses(quiet), prepare)
 
 
 def train_method(

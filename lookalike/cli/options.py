@@ -17,5 +17,13 @@ QuerySet = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
 Similarity = Annotated[str, typer.Option(help="Set similarity, with options as in max_max:samples=10.")]
+Prepare = Annotated[
+    str,
+    typer.Option(
+        "--prepare",
+        metavar="NAME",
+        help="What is done to faces first, as in within:root=true; none leaves them as they are.",
+    ),
+]
 OneReranker = Annotated[str, typer.Option(help="Second stage, with options as in learnt:proxies=5.")]
 Seed = Annotated[int, typer.Option(help="Chooses the sets from which the second stage learns.")]

@@ -23,6 +23,9 @@ class Descriptor(ABC):
     the same vector. Vectors need not have unit length: whoever compares them sees to that.
     """
 
+    # What is done to its vectors before sets are compared, unless somebody asks for something else.
+    prepared_by: str = "none"
+
     @property
     @abstractmethod
     def dimension(self) -> int:

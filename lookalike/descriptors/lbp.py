@@ -43,6 +43,8 @@ class Lbp(Descriptor):
        application to face recognition", IEEE PAMI 28(12), 2006.
     """
 
+    prepared_by = "within:root=true"
+
     def __init__(self, rows: int = 6, columns: int = 5, radius: int = 2, points: int = 8) -> None:
         self.rows = rows
         self.columns = columns

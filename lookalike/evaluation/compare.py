@@ -175,7 +175,17 @@ def _both_have(first: dict[str, Any], second: dict[str, Any], name: str, measure
 
 def _differences(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
     told = []
-    for key in ("gallery", "labels", "similarity", "protocol", "seeds", "methods", "versions", "parameters"):
+    for key in (
+        "gallery",
+        "labels",
+        "similarity",
+        "preparation",
+        "protocol",
+        "seeds",
+        "methods",
+        "versions",
+        "parameters",
+    ):
         if first.get(key) != second.get(key):
             told.append(key)
     return told

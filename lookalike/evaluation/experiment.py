@@ -124,6 +124,7 @@ class Experiment:
             },
             "labels": labels_fingerprint(self.labels),
             "similarity": parts.spec(self.tables.similarity),
+            "preparation": parts.spec(self.tables.preparation),
             "methods": self.methods,
             "protocol": self.protocol,
             "seeds": list(self.seeds),

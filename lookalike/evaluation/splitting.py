@@ -43,5 +43,5 @@ def split(tables: Tables, labels: Labels, rng: np.random.Generator, track: Track
     sets = PreparedSets.join([tables.sets[number] for number in kept])
     near = find_neighbours(tables.similarity, sets, COUNT, track)
     ids = tuple(tables.ids[number] for number in kept)
-    smaller = Tables(ids, tables.dimension, tables.similarity, sets, near)
+    smaller = Tables(ids, tables.dimension, tables.similarity, sets, near, preparation=tables.preparation)
     return Split(smaller, {tables.ids[number]: tables.sets[number] for number in asked})

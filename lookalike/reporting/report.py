@@ -157,6 +157,7 @@ def _facts(kept: dict[str, Any]) -> list[tuple[str, str]]:
         ("fingerprint of the gallery", gallery["fingerprint"]),
         ("fingerprint of the labels", kept["labels"]),
         ("set similarity", kept["similarity"]),
+        ("preparation", kept["preparation"]),
         *((f"method {name}", spec) for name, spec in kept["methods"].items()),
         ("protocol", kept["protocol"]),
         ("seeds", ", ".join(map(str, kept["seeds"]))),

@@ -130,5 +130,6 @@ def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int)
         tables.similarity,
         tables.sets[chosen],
         near._replace(sets=place),
+        preparation=tables.preparation,
     )
     return view, None if member is None else int(order[np.searchsorted(chosen, member, sorter=order)])

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from lookalike.errors import NotFound
 from lookalike.kernels.threads import in_order, thread_count
+from lookalike.preparations.contract import Preparation
+from lookalike.preparations.none import Nothing
 from lookalike.similarities.contract import Matches, PreparedSets, SetSimilarity
 
 # Rows of faces or directions in one block of a comparison: its products take at most 32 MB.
@@ -51,6 +53,8 @@ class Tables:
     fingerprint: str = ""  # what shaped stored tables; empty for tables that live in memory only
     # Longer lists than a proxy needs, made when a second stage first asks (`nearest_lists`).
     longer: list[Lists] = field(default_factory=list, repr=False, compare=False)
+    # What was done to faces before they were prepared, and is done to those of a query from outside.
+    preparation: Preparation = field(default_factory=Nothing)
 
     def __len__(self) -> int:
         return len(self.neighbours.sets)

@@ -1,0 +1,162 @@
+"""Faces rooted, centred and multiplied by a table: what `whitened` and `within` share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+from lookalike.faceset import Faces, checked_faces
+from lookalike.kernels.threads import one_blas_thread
+from lookalike.kernels.whitening import Matrix, Scatter, directions, enough, scatter
+from lookalike.parameters import is_whole
+from lookalike.preparations.contract import Preparation
+
+# Tables of d x d numbers are added up: with longer descriptors they would take gigabytes.
+LONGEST = 4096
+
+
+class Whitening(Preparation):
+    """y = (x - mean) T, or (sqrt(x) - mean) T; a part says how T comes from the scatter of faces.
+
+    Parameters
+    ----------
+    root : bool
+        Take the square root of every number first, which suits counts.
+    dimension : int
+        How many numbers a prepared face has, at most as many as there are directions in which faces vary;
+        0 chooses it from the data.
+    """
+
+    # Which share of the variance is kept where the dimension is chosen from the data.
+    share: float
+
+    def __init__(self, root: bool, dimension: int) -> None:
+        self.root = root
+        self.dimension = dimension
+        self._mean: Matrix | None = None
+        self._table: Matrix | None = None
+
+    @property
+    def is_learnt(self) -> bool:
+        """Mean and table are."""
+        return True
+
+    def check(self) -> None:
+        """Refuse options that are out of range.
+
+        Raises
+        ------
+        BadInput
+            If one is.
+        """
+        if not isinstance(self.root, bool):
+            raise BadInput(f"root must be true or false, got {self.root!r}")
+        if not is_whole(self.dimension, 0) or self.dimension == 1:
+            raise BadInput(
+                f"dimension must be 0 (chosen from the data) or a whole number from 2 up, "
+                f"got {self.dimension!r}"
+            )
+
+    def fit(self, sets: Iterable[Faces]) -> Self:
+        """Learn mean and table; where faces hardly vary, leave them as they are and say why in `reason_`.
+
+        Raises
+        ------
+        BadInput
+            If an option or a face cannot be used.
+        """
+        self.check()
+        found = scatter(self._usable(sets))
+        if found is None:
+            raise BadInput("there are no faces to learn a preparation from: give at least one set")
+        known = directions(found.total)
+        self.reason_ = ""
+        if len(known.variances) < 2:
+            self.reason_ = f"the {found.faces} faces vary in fewer than two directions: left as they are"
+            self._mean, self._table = np.zeros(0), np.zeros((0, 0))
+            return self
+        wanted = self.dimension or max(2, enough(known.variances, self.share))
+        kept = min(wanted, len(known.variances))
+        # Numbers of unit variance over all faces.
+        even = known.axes[:, :kept] / np.sqrt(known.variances[:kept])
+        self._mean, self._table = found.mean, self._finished(even, found)
+        return self
+
+    @abstractmethod
+    def _finished(self, even: Matrix, found: Scatter) -> Matrix:
+        """The table (d, k), from the one that gives uncorrelated numbers of unit variance."""
+
+    def apply(self, faces: Faces) -> Faces:
+        """Root, centre and multiply.
+
+        Raises
+        ------
+        BadInput
+            If nothing was learnt, or the faces cannot be used.
+        """
+        if self._mean is None or self._table is None:
+            raise BadInput(f"{type(self).__name__} has learnt nothing yet: fit it first")
+        if not len(self._mean):
+            return faces
+        given = checked_faces(faces, "the set")
+        if given.shape[1] != len(self._mean):
+            raise BadInput(
+                f"the preparation was learnt on faces of {len(self._mean)} numbers, got {given.shape[1]}: "
+                f"describe both the same way"
+            )
+        with one_blas_thread():
+            return np.asarray((self._rooted(given) - self._mean) @ self._table, dtype=np.float32)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Mean and table."""
+        if self._mean is None or self._table is None:
+            return {}
+        return {"mean": self._mean, "table": self._table}
+
+    def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Take over mean and table.
+
+        Raises
+        ------
+        BadInput
+            If they are missing or do not fit each other.
+        """
+        mean, table = arrays.get("mean"), arrays.get("table")
+        if mean is None or table is None or mean.ndim != 1 or table.ndim != 2 or len(mean) != len(table):
+            raise BadInput("the stored preparation is not a mean and a table that fit: learn it again")
+        self._mean, self._table = np.array(mean, dtype=np.float64), np.array(table, dtype=np.float64)
+        return self
+
+    def _usable(self, sets: Iterable[Faces]) -> Iterator[Matrix]:
+        length = None
+        for faces in sets:
+            given = checked_faces(faces, "a set")
+            length = given.shape[1] if length is None else length
+            if given.shape[1] != length:
+                raise BadInput(
+                    f"faces of different sets have {length} and {given.shape[1]} numbers: describe all of "
+                    f"them the same way"
+                )
+            if length > LONGEST:
+                raise BadInput(
+                    f"faces of {length} numbers are too long to be whitened, which takes at most {LONGEST}: "
+                    f"leave them as they are (`--prepare none`)"
+                )
+            yield self._rooted(given)
+
+    def _rooted(self, faces: Faces) -> Matrix:
+        wide = np.asarray(faces, dtype=np.float64)
+        if not self.root:
+            return wide
+        least = float(wide.min())
+        if least < 0:
+            raise BadInput(
+                f"root=true needs numbers that are not negative, such as counts, got {least:.6g}: "
+                f"write root=false, or leave the faces as they are (`--prepare none`)"
+            )
+        return np.sqrt(wide)

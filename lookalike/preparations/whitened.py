@@ -1,0 +1,31 @@
+"""Whitened: principal directions of all faces, each at unit variance."""
+
+from __future__ import annotations
+
+from lookalike.kernels.whitening import Matrix, Scatter
+from lookalike.preparations._whitening import Whitening
+
+# Chosen with labels on the development collections, where it keeps 193, 97 and 100 numbers of 1,770.
+SHARE = 0.65
+
+
+class Whitened(Whitening):
+    """y = L^(-1/2) V' (x - mean), V the leading principal directions of all faces, L their variances.
+
+    What all faces share (light, the camera, the mean face) varies most and says least about who is seen.
+
+    Parameters
+    ----------
+    root : bool
+        Take the square root of every number first, which suits counts.
+    dimension : int
+        How many directions are kept; 0 keeps those that hold 65 % of the variance.
+    """
+
+    share = SHARE
+
+    def __init__(self, root: bool = False, dimension: int = 0) -> None:
+        super().__init__(root, dimension)
+
+    def _finished(self, even: Matrix, found: Scatter) -> Matrix:
+        return even
