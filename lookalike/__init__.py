@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from lookalike.faceset import FaceSet
     from lookalike.indexing import index
     from lookalike.ingest import add
-    from lookalike.ranking import Answer, Explanation, Ranking, Witness
+    from lookalike.ranking import Answer, Explanation, Ranking, Relative, Witness
     from lookalike.removing import remove
     from lookalike.retrieval import Search, explain, find, open_search
     from lookalike.training import train
@@ -23,6 +23,7 @@ __all__ = [
     "Gallery",
     "LookalikeError",
     "Ranking",
+    "Relative",
     "Search",
     "Witness",
     "add",
@@ -44,6 +45,7 @@ _HOMES = {
     "Answer": "ranking",
     "Explanation": "ranking",
     "Ranking": "ranking",
+    "Relative": "ranking",
     "Witness": "ranking",
     "remove": "removing",
     "Search": "retrieval",

@@ -25,6 +25,9 @@ class Answer:
         Its place without the second stage, among the same sets.
     through : str or None
         The proxy that made the score; None if no single one did.
+    probability : float or None
+        How likely it is the query's person, as far as this gallery can tell; never more than for the answer
+        before. None where nothing can be said.
     """
 
     rank: int
@@ -33,6 +36,7 @@ class Answer:
     baseline: float
     baseline_rank: int
     through: str | None
+    probability: float | None = None
 
     @property
     def way(self) -> str:
@@ -56,6 +60,9 @@ class Ranking(Sequence[Answer]):
         The parts that made the order, with their options.
     sets : int
         How many sets there are besides the query: more than were ranked if a shortlist was.
+    worth_reading : int or None
+        How many sets, the first ones, are more likely the query's person than not; there may be more of them
+        than answers were asked for. None where nothing can be said.
     """
 
     query: str
@@ -64,6 +71,7 @@ class Ranking(Sequence[Answer]):
     similarity: str
     reranker: str
     sets: int
+    worth_reading: int | None = None
 
     @overload
     def __getitem__(self, place: int) -> Answer: ...
@@ -122,8 +130,46 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class Relative:
+    """A set that was taken as kin, or as a stranger, of the query or the target.
+
+    Attributes
+    ----------
+    id : str
+        The set.
+    kind : str
+        ``kin``, whose evidence is added, or ``stranger``, whose is subtracted.
+    of : str
+        ``query`` or ``target``.
+    chance : float or None
+        That it is kin; None of a stranger.
+    moved : float
+        What it did to the score: the score as it is, less what it would be without this set. That of a
+        stranger is told before kin are pooled, against a stranger who is as alike as any.
+    query_face, face_to_query : int
+        The faces through which the query and this set are alike.
+    face_to_target, target_face : int
+        The faces through which this set and the target are alike.
+    """
+
+    id: str
+    kind: str
+    of: str
+    chance: float | None
+    moved: float
+    query_face: int
+    face_to_query: int
+    face_to_target: int
+    target_face: int
+
+
+@dataclass(frozen=True)
 class Explanation:
-    """The evidence for one answer: the answer itself, the faces that met directly, and every witness."""
+    """The evidence for one answer: the answer itself, the faces that met directly, and every witness.
+
+    Where kin are pooled and strangers subtracted, ``relatives`` are all kin, and of the strangers those that
+    did most; ``rank_before_kin`` is the answer's place before kin are pooled.
+    """
 
     query: str
     answer: Answer
@@ -133,6 +179,8 @@ class Explanation:
     similarity: str
     reranker: str
     witnesses: tuple[Witness, ...] = field(default=())
+    relatives: tuple[Relative, ...] = field(default=())
+    rank_before_kin: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import parts
+from lookalike.calibrating import calibrate
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput
+from lookalike.explaining import relations, without, witnesses
 from lookalike.faceset import FaceSet
 from lookalike.indexing import index
 from lookalike.kernels.order import best_first, places
@@ -18,11 +20,12 @@ from lookalike.parameters import is_whole
 from lookalike.preparations.contract import Preparation
 from lookalike.preparing import AUTO
 from lookalike.progress import Track, silent
-from lookalike.ranking import Answer, Explanation, Ranking, Witness
-from lookalike.rerankers.contract import Beliefs, Reranker, Scored
+from lookalike.ranking import Answer, Explanation, Ranking
+from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.shortlisting import open_shortlist
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
 from lookalike.training import train
+from lookalike.transitivity.calibration import Calibration, worth_reading
 from lookalike.transitivity.shortlist import Shortlist, narrowed
 from lookalike.transitivity.tables import Row, Tables, rows
 
@@ -39,9 +42,17 @@ class Search:
     shortlist : Shortlist, optional
         Says whom to rank where comparing a query with all sets would take long. It serves the first 100
         answers: who asks for more is answered from all sets.
+    calibration : Calibration, optional
+        Says how likely an answer is right; answers carry no probability unless given.
     """
 
-    def __init__(self, tables: Tables, reranker: Reranker, shortlist: Shortlist | None = None) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        reranker: Reranker,
+        shortlist: Shortlist | None = None,
+        calibration: Calibration | None = None,
+    ) -> None:
         if not isinstance(reranker, Reranker):
             raise BadInput(
                 f"a search needs a fitted reranker, got {reranker!r}: use open_search, or train first"
@@ -49,6 +60,7 @@ class Search:
         self.tables = tables
         self.reranker = reranker
         self.shortlist = shortlist
+        self.calibration = calibration
 
     def find(self, query: str | FaceSet, top: int | None = None) -> Ranking:
         """Rank all sets for one query; see `lookalike.find`."""
@@ -79,7 +91,7 @@ class Search:
         scored = self.reranker.score(row, self.tables)
         similarity, prepared = self.tables.similarity, self._prepared(query)
         asked = np.array(numbers)
-        ranks = 1 + places(_without(row.member, scored.scores), row.scores, asked)
+        ranks = 1 + places(without(row.member, scored.scores), row.scores, asked)
         for answer, number in zip(self._answers(row, scored, asked, ranks), numbers, strict=True):
             yield Explanation(
                 query=_name(query),
@@ -89,7 +101,8 @@ class Search:
                 target_face=similarity.exemplar(self.tables.sets[number], row.set_modes[number]),
                 similarity=parts.spec(similarity),
                 reranker=parts.spec(self.reranker),
-                witnesses=tuple(self._witnesses(prepared, row, number, said)),
+                witnesses=tuple(witnesses(self.tables, self.reranker, prepared, row, number, said)),
+                **relations(self.tables, self.reranker, prepared, row, number),
             )
 
     def rows(self, queries: Sequence[str | FaceSet]) -> Iterator[Row]:
@@ -116,8 +129,12 @@ class Search:
             return self._ranking(query, row, top)
         tables, its_number = narrowed(self.tables, targets, member, self.reranker.asks)
         [row] = rows(tables, PreparedSets.join([prepared]), [its_number])
-        among = Search(tables, self.reranker)._ranking(query, row, top)
+        among = Search(tables, self.reranker, calibration=self.calibration)._ranking(query, row, top)
         return replace(among, sets=len(self.tables) - (member is not None))
+
+    def probabilities(self, row: Row, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """How likely each set is the query's person; None if nothing can be said."""
+        return self.calibration.probabilities(scores, row.member) if self.calibration else None
 
     def _member(self, query: str | FaceSet) -> int | None:
         if not isinstance(query, str):
@@ -147,14 +164,16 @@ class Search:
         answers = self._answers(row, scored, order, np.arange(1, len(order) + 1))
         similarity, reranker = parts.spec(self.tables.similarity), parts.spec(self.reranker)
         total = self._others(row)
-        return Ranking(_name(query), tuple(answers), total, similarity, reranker, total)
+        worth = worth_reading(self.probabilities(row, scored.scores))
+        return Ranking(_name(query), tuple(answers), total, similarity, reranker, total, worth)
 
     def _answers(
         self, row: Row, scored: Scored, numbers: NDArray[np.int64], ranks: NDArray[np.int64]
     ) -> Iterator[Answer]:
         """The answers that some sets of known rank are."""
+        chances = self.probabilities(row, scored.scores)
         ids, baseline = self.tables.ids, row.scores[: len(self.tables)]
-        baseline_ranks = 1 + places(_without(row.member, baseline), baseline, numbers)
+        baseline_ranks = 1 + places(without(row.member, baseline), baseline, numbers)
         for number, rank, baseline_rank in zip(numbers, ranks, baseline_ranks, strict=True):
             yield Answer(
                 rank=int(rank),
@@ -163,33 +182,12 @@ class Search:
                 baseline=float(baseline[number]),
                 baseline_rank=int(baseline_rank),
                 through=ids[scored.through[number]] if scored.through[number] >= 0 else None,
+                probability=None if chances is None else float(chances[number]),
             )
 
     def _others(self, row: Row) -> int:
         """How many sets a query is ranked against: a narrowed table does not count the query anyway."""
         return len(self.tables) - (row.member is not None and row.member < len(self.tables))
-
-    def _witnesses(
-        self, prepared: dict[str, NDArray[np.generic]], row: Row, target: int, said: Beliefs
-    ) -> Iterator[Witness]:
-        tables, show = self.tables, self.tables.similarity.exemplar
-        for place in np.argsort(-said.beliefs[target], kind="stable"):
-            proxy, slot = int(said.proxies[target, place]), int(said.slots[target, place])
-            silenced = said.beliefs.copy()
-            silenced[target, place] = -np.inf
-            without = _without(row.member, self.reranker.decide(row, said.proxies, silenced).scores)
-            regressions = said.regressions
-            yield Witness(
-                proxy=tables.ids[proxy],
-                numbers=tuple(float(s) for s in said.features[target, place]),  # type: ignore[arg-type]
-                regression=None if regressions is None else float(regressions[target, place]),
-                belief=float(said.beliefs[target, place]),
-                query_face=show(prepared, row.query_modes[proxy]),
-                proxy_face_to_query=show(tables.sets[proxy], row.set_modes[proxy]),
-                proxy_face_to_target=show(tables.sets[proxy], tables.neighbours.their_modes[target, slot]),
-                target_face_to_proxy=show(tables.sets[target], tables.neighbours.own_modes[target, slot]),
-                rank_without=1 + int(places(without, row.scores, np.array([target]))[0]),
-            )
 
 
 def check_top(top: object) -> None:
@@ -207,27 +205,28 @@ def check_top(top: object) -> None:
 def open_search(
     gallery: Gallery | Iterable[FaceSet],
     similarity: SetSimilarity | str = "max_max",
-    reranker: Reranker | str = "learnt",
+    reranker: Reranker | str = "auto",
     seed: int = 0,
     track: Track = silent,
     shortlist: bool | None = None,
     preparation: Preparation | str = AUTO,
 ) -> Search:
-    """Index and train what is missing, and return the gallery ready to be asked many times.
+    """Index, train and calibrate what is missing, and return the gallery ready to be asked many times.
 
     Parameters are those of `find`.
     """
     stored = gallery if isinstance(gallery, Gallery) else None
     tables = index(gallery, similarity, track, preparation)
     fitted = train(tables, reranker, seed, stored, track)
-    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, stored))
+    sure = calibrate(tables, fitted, seed, stored, track)
+    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, stored), sure)
 
 
 def find(
     query: str | FaceSet,
     gallery: Gallery | Iterable[FaceSet],
     similarity: SetSimilarity | str = "max_max",
-    reranker: Reranker | str = "learnt",
+    reranker: Reranker | str = "auto",
     top: int | None = None,
     seed: int = 0,
     track: Track = silent,
@@ -263,7 +262,7 @@ def explain(
     target: str,
     gallery: Gallery | Iterable[FaceSet],
     similarity: SetSimilarity | str = "max_max",
-    reranker: Reranker | str = "learnt",
+    reranker: Reranker | str = "auto",
     seed: int = 0,
     track: Track = silent,
     preparation: Preparation | str = AUTO,
@@ -274,15 +273,6 @@ def explain(
     """
     search = open_search(gallery, similarity, reranker, seed, track, preparation=preparation)
     return search.explain(query, target)
-
-
-def _without(member: int | None, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores with the query behind everybody: it is not ranked."""
-    if member is None or member >= len(scores):
-        return scores
-    others = scores.copy()
-    others[member] = -np.inf
-    return others
 
 
 def _name(query: str | FaceSet) -> str:

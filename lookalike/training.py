@@ -20,7 +20,7 @@ FORMAT = 1
 
 def train(
     tables: Tables,
-    reranker: Reranker | str = "learnt",
+    reranker: Reranker | str = "auto",
     seed: int = 0,
     gallery: Gallery | None = None,
     track: Track = silent,
@@ -47,7 +47,7 @@ def train(
         gallery if part.is_learnt else None,
         tables,
         _kind(tables, part, seed),
-        _shaped_by(part, seed),
+        shaped_by(part, seed),
         lambda: part.fit(tables, rng, track),
         lambda fitted: fitted.to_arrays(),
         part.from_arrays,
@@ -58,7 +58,7 @@ def is_trained(gallery: Gallery, tables: Tables, reranker: Reranker, seed: int) 
     """Whether `train` would find everything done."""
     if not reranker.is_learnt:
         return True
-    return is_kept(gallery, tables, _kind(tables, reranker, seed), _shaped_by(reranker, seed))
+    return is_kept(gallery, tables, _kind(tables, reranker, seed), shaped_by(reranker, seed))
 
 
 def check_seed(seed: object) -> None:
@@ -78,6 +78,7 @@ def _kind(tables: Tables, reranker: Reranker, seed: int) -> str:
     return f"{parts.spec(reranker)} on {table_kind(tables.similarity, tables.preparation)}{chance}"
 
 
-def _shaped_by(reranker: Reranker, seed: int) -> str:
+def shaped_by(reranker: Reranker, seed: int) -> str:
+    """Everything besides the tables that shapes what a second stage learns from them."""
     chance = seed if reranker.is_random else "any"
     return f"{FORMAT}|{parts.spec(reranker)}|{reranker.version}|{chance}"

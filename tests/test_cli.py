@@ -180,8 +180,8 @@ def test_find_trains_and_indexes_what_is_missing_and_says_so(
     second = works("find", "g", "p0/v0", cwd=tmp_path)
     assert second.err == ""
     assert second.out == first.out
-    assert second.out.split()[:5] == ["rank", "set", "score", "baseline", "through"]
-    assert len(second.out.splitlines()) == 11
+    assert second.out.split()[:6] == ["rank", "set", "sure", "score", "baseline", "through"]
+    assert len(second.out.splitlines()) == 12, "the last line says where to stop reading"
 
 
 def test_find_by_every_kind_of_query(
@@ -279,7 +279,7 @@ def test_explain_shows_the_evidence(made: dict[str, Path], tmp_path: Path, ready
 def test_evaluate_prints_the_documented_names(made: dict[str, Path], sources: Path, ready: Ready) -> None:
     asked = ("evaluate", made["vectors"], "--rerankers", "learnt,arithmetic_mean", "--json", "--labels")
     from_csv = works(*asked, sources / "labels.csv", cwd=sources)
-    assert from_csv.json.keys() == {"queries", "sets", "distractors", "rerankers"}
+    assert from_csv.json.keys() == {"queries", "sets", "distractors", "rerankers", "calibration"}
     assert [from_csv.json[name] for name in ("queries", "sets", "distractors")] == [12, 12, 0]
     assert list(from_csv.json["rerankers"]) == ["baseline", "learnt", "arithmetic_mean"]
     for measured in from_csv.json["rerankers"].values():

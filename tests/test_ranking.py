@@ -46,7 +46,7 @@ def test_nothing_can_be_changed() -> None:
 
 def test_plain_values() -> None:
     plain = json.loads(json.dumps(RANKING.to_dict()))
-    assert set(plain) == {"query", "answers", "total", "similarity", "reranker", "sets"}
+    assert set(plain) == {"query", "answers", "total", "similarity", "reranker", "sets", "worth_reading"}
     assert plain["query"] == "q"
     assert plain["total"] == 12
     assert plain["answers"][0] == {
@@ -56,6 +56,7 @@ def test_plain_values() -> None:
         "baseline": 0.4,
         "baseline_rank": 7,
         "through": "p",
+        "probability": None,
     }
     assert plain["answers"][1]["through"] is None
 

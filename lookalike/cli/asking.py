@@ -19,14 +19,14 @@ from lookalike.cli.options import (
     Seed,
     Similarity,
 )
-from lookalike.cli.terminal import print_json, print_table, say
+from lookalike.cli.terminal import percent, plain, print_json, print_table, say
 
 
 def find(
     gallery: GalleryPath,
     query: Query,
     top: Annotated[int, typer.Option(help="How many answers.")] = 10,
-    reranker: OneReranker = "learnt",
+    reranker: OneReranker = "auto",
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",
     set_id: QuerySet = None,
@@ -45,6 +45,7 @@ def find(
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
     from lookalike import Gallery
+    from lookalike.cli.reasons import reading
     from lookalike.retrieval import check_top
     from lookalike.showing import check_new, draw_ranking
 
@@ -65,6 +66,7 @@ def find(
     columns = [
         ("rank", "right"),
         ("set", "left"),
+        ("sure", "right"),
         ("score", "right"),
         ("baseline", "right"),
         ("through", "left"),
@@ -75,6 +77,7 @@ def find(
             (
                 a.rank,
                 a.id,
+                percent(a.probability),
                 f"{a.score:.3f}",
                 f"{a.baseline:.3f} (rank {a.baseline_rank})",
                 a.way,
@@ -82,13 +85,14 @@ def find(
             for a in ranking
         ),
     )
+    print(plain(reading(ranking)))
 
 
 def explain(
     gallery: GalleryPath,
     query: Query,
     target: Annotated[str, typer.Argument(metavar="TARGET", help="A set id.")],
-    reranker: OneReranker = "learnt",
+    reranker: OneReranker = "auto",
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",
     set_id: QuerySet = None,

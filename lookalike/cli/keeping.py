@@ -75,7 +75,7 @@ def index(
 
 def train(
     gallery: GalleryPath,
-    reranker: OneReranker = "learnt",
+    reranker: OneReranker = "auto",
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",
     seed: Seed = 0,
@@ -89,9 +89,18 @@ def train(
     with Gallery(gallery) as opened:
         search = open_gallery(opened, similarity, reranker, seed, quiet, prepare=prepare)
     if json:
-        print_json({"reranker": parts.spec(search.reranker), "sets": len(search.tables), "seed": seed})
+        print_json(
+            {
+                "reranker": parts.spec(search.reranker),
+                "sets": len(search.tables),
+                "seed": seed,
+                "finding": search.reranker.finding,
+            }
+        )
     else:
         print(f"{parts.spec(search.reranker)} is ready on {counted(len(search.tables))}")
+        if search.reranker.finding:
+            print(search.reranker.finding[0].upper() + search.reranker.finding[1:])
 
 
 def status(gallery: GalleryPath, json: Json = False) -> None:

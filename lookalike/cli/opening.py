@@ -26,6 +26,7 @@ def open_gallery(
 ) -> Search:
     """Check every parameter, then index and train what is missing, saying first what has to be made."""
     from lookalike import parts
+    from lookalike.calibrating import calibrate
     from lookalike.retrieval import Search
     from lookalike.shortlisting import check_shortlist, open_shortlist, will_be_made
     from lookalike.training import check_seed
@@ -38,7 +39,8 @@ def open_gallery(
     [fitted] = train_method(gallery, tables, reranker, [seed], quiet)
     if will_be_made(tables, fitted, shortlist, gallery):
         say(f"coding the faces of {counted(len(tables))} for shortlists first; this is kept", quiet)
-    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, gallery))
+    sure = calibrate(tables, fitted, seed, gallery, Progresses(quiet))
+    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, gallery), sure)
 
 
 def open_tables(

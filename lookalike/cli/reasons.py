@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from lookalike.cli.terminal import print_table
+from lookalike.cli.terminal import percent, print_table
 from lookalike.evaluation.measures import MEASURES
+from lookalike.evaluation.reliability import SURENESS
 from lookalike.evaluation.results import Evaluation
-from lookalike.ranking import Explanation
+from lookalike.ranking import Explanation, Ranking
 from lookalike.transitivity.metafeatures import NUMBERS
 
 
@@ -18,6 +19,12 @@ def print_explanation(explanation: Explanation) -> None:
         f"which is rank {answer.baseline_rank}: face {explanation.query_face} of the query and face "
         f"{explanation.target_face} of the target."
     )
+    if answer.probability is not None:
+        sure = percent(answer.probability)
+        print(f"As far as this gallery can tell, both are one person with probability {sure}.")
+    if explanation.relatives:
+        _print_relatives(explanation)
+        return
     if not explanation.witnesses:
         alone = "No proxy was asked."
         together = "The score comes from the lists of neighbours of both as a whole; no single proxy decides."
@@ -49,6 +56,45 @@ def print_explanation(explanation: Explanation) -> None:
     print("faces: q of the query met p of the proxy, p of the proxy met t of the target")
 
 
+def _print_relatives(explanation: Explanation) -> None:
+    """Print who was taken as kin and who as a stranger, in the order of what each did."""
+    print(
+        f"With what strangers explain subtracted it is rank {explanation.rank_before_kin}; with kin pooled, "
+        f"rank {explanation.answer.rank}. Who did what, most first (of strangers the first few):\n"
+    )
+    headings = ["set", "taken as", "chance", "moved the score by", "faces"]
+    columns = [
+        (heading, "right" if heading.startswith(("chance", "moved")) else "left") for heading in headings
+    ]
+    print_table(
+        columns,
+        (
+            (
+                one.id,
+                f"{one.kind} of the {one.of}",
+                "-" if one.chance is None else percent(one.chance),
+                f"{one.moved:+.3f}",
+                f"q{one.query_face}-x{one.face_to_query} x{one.face_to_target}-t{one.target_face}",
+            )
+            for one in sorted(explanation.relatives, key=lambda one: (one.kind, -abs(one.moved), one.id))
+        ),
+    )
+    print("\nfaces: q of the query met x of the set, x of the set met t of the target")
+
+
+def reading(ranking: Ranking) -> str:
+    """Say where a ranking stops being worth reading."""
+    worth = ranking.worth_reading
+    if worth is None:
+        return "How sure an answer is cannot be said of so few sets."
+    if not worth:
+        return "No answer is more likely the same person than not."
+    if worth == 1:
+        return "Only the first answer is more likely the same person than not."
+    more = f"; {len(ranking)} are shown" if worth > len(ranking) else ""
+    return f"The first {worth} answers are more likely the same person than not{more}."
+
+
 def print_evaluation(result: Evaluation) -> None:
     """Print the counts and one line of measures for each second stage."""
     facts = result.to_dict()
@@ -60,3 +106,15 @@ def print_evaluation(result: Evaluation) -> None:
     print_table(
         columns, ((name, *(f"{row[key]:.4f}" for key in MEASURES)) for name, row in rerankers.items())
     )
+    sure = result.calibration()
+    if not sure:
+        return
+    print()
+    print_table(
+        [("reranker", "left"), *((heading, "right") for heading in SURENESS.values())],
+        ((name, *(_number(row[key]) for key in SURENESS)) for name, row in sure.items()),
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

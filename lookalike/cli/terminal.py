@@ -70,6 +70,15 @@ def counted(sets: int) -> str:
     return "1 set" if sets == 1 else f"{sets} sets"
 
 
+def percent(probability: float | None) -> str:
+    """A probability for people: whole percent, never quite none or all; a dash where nothing can be said."""
+    if probability is None:
+        return "-"
+    if probability <= 0.005:
+        return "< 1 %"
+    return "> 99 %" if probability >= 0.995 else f"{100 * probability:.0f} %"
+
+
 def print_json(value: Any) -> None:
     """Print data for programs: one object."""
     # Plain print: no colours, no wrapping. What the output cannot hold is escaped the way JSON does.

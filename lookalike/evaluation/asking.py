@@ -14,14 +14,18 @@ from lookalike.collection.unfinished import Unfinished
 from lookalike.errors import BadInput
 from lookalike.evaluation.labels import Labels, check_measurable
 from lookalike.evaluation.measures import Ranks
+from lookalike.evaluation.reliability import DEPTH, Sureness
 from lookalike.kernels.threads import in_order
 from lookalike.progress import Track
 from lookalike.rerankers.contract import Reranker
 from lookalike.retrieval import Search
+from lookalike.transitivity.calibration import Calibration, worth_reading
 from lookalike.transitivity.tables import Row, Tables
 
 # A method: its second stage, or one for each seed.
 Methods = Mapping[str, Reranker | Sequence[Reranker]]
+# How sure each of them may be of its answers.
+Calibrations = Mapping[str, Sequence[Calibration]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,14 @@ class _Run:
 class Asking:
     """Ask every query by every method; how far it has come can be kept."""
 
-    def __init__(self, tables: Tables, rerankers: Methods, labels: Labels, sweep: str | None) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        rerankers: Methods,
+        labels: Labels,
+        sweep: str | None,
+        calibrations: Calibrations | None = None,
+    ) -> None:
         if not rerankers:
             raise BadInput("there is no second stage to measure: name at least one, for instance baseline")
         self.persons = np.array([labels[id] for id in tables.ids])
@@ -54,8 +65,13 @@ class Asking:
         for name, given in rerankers.items():
             fitted = [given] if isinstance(given, Reranker) else list(given)
             counts = _counts(fitted[0], tables) if name == sweep else ()
-            self.asked.append(_Run(name, Search(tables, fitted[0]), counts))
-            self.asked += [_Run(name, Search(tables, one)) for one in fitted[1:]]
+            sure = calibrations[name] if calibrations else [None] * len(fitted)
+            for place, (one, its) in enumerate(zip(fitted, sure, strict=True)):
+                search = Search(tables, one, calibration=its)
+                self.asked.append(_Run(name, search, () if place else counts))
+        self.is_sure = calibrations is not None
+        # Of each run and query: the probabilities of the first answers, and how many are worth reading.
+        self.said: list[list[NDArray[np.float64]]] = [[] for _ in self.asked]
         self.found: list[list[Ranks]] = [[] for run in self.asked for _ in (None, *run.counts)]
 
     def ask(
@@ -83,19 +99,27 @@ class Asking:
             return
         watched = track(rows_from(done), "asking for every set", len(people) - done)
         with work.kept_at_the_end(self._done, self._state) if work else nullcontext():
-            for ranks in in_order(self._ranks, zip(watched, people[done:], strict=True)):
+            for ranks, said in in_order(self._ranks, zip(watched, people[done:], strict=True)):
                 for found, one in zip(self.found, ranks, strict=True):
                     found.append(one)
+                for before, sure in zip(self.said, said, strict=True):
+                    before.append(sure)
                 if work:
                     work.step(self._done(), self._state)
         if work:
             work.keep(self._done(), self._state)
 
-    def _ranks(self, asked: tuple[Row, str]) -> list[Ranks]:
-        """Ranks of the matches of one query by every method; each query is asked alone, on any thread."""
+    def _ranks(self, asked: tuple[Row, str]) -> tuple[list[Ranks], list[NDArray[np.float64]]]:
+        """Ranks of the matches of one query by every method, and how sure each is; alone, on any thread."""
         row, person = asked
-        orders = (run.search.order(row, scores) for run in self.asked for scores in run.scores(row))
-        return [np.flatnonzero(self.persons[order] == person) + 1 for order in orders]
+        ranks, said = [], []
+        for run in self.asked:
+            for place, scores in enumerate(run.scores(row)):
+                order = run.search.order(row, scores)
+                ranks.append(np.flatnonzero(self.persons[order] == person) + 1)
+                if not place:
+                    said.append(_sureness(run.search.probabilities(row, scores), order))
+        return ranks, said
 
     @property
     def search(self) -> Search:
@@ -109,6 +133,16 @@ class Asking:
             found[run.method].append(self.found[start])
         return found
 
+    def sureness(self) -> dict[str, list[Sureness]]:
+        """How sure each method was, by seed; nothing unless calibrations were given."""
+        found: dict[str, list[Sureness]] = {}
+        for run, start, said in zip(self.asked, self._starts(), self.said, strict=True):
+            if self.is_sure:
+                table = np.array(said).reshape(-1, DEPTH + 1)
+                one = Sureness(table[:, 1:], table[:, 0].astype(np.int64), self.found[start])
+                found.setdefault(run.method, []).append(one)
+        return found
+
     def sweep(self) -> dict[int, list[Ranks]]:
         """Ranks of the matches by number of proxies and query."""
         for run, start in zip(self.asked, self._starts(), strict=True):
@@ -120,11 +154,12 @@ class Asking:
         return np.cumsum([0, *(1 + len(run.counts) for run in self.asked[:-1])]).tolist()
 
     def _done(self) -> int:
-        return len(self.found[-1])
+        return len(self.said[-1])
 
     def _state(self) -> dict[str, NDArray[Any]]:
         done = self._done()
-        return {str(place): np.concatenate(ranks[:done]) for place, ranks in enumerate(self.found)}
+        state = {str(place): np.concatenate(ranks[:done]) for place, ranks in enumerate(self.found)}
+        return state | {f"sure {place}": np.array(said[:done]) for place, said in enumerate(self.said)}
 
     def _take_up(self, work: Unfinished | None, people: Sequence[str], own: int) -> int:
         earlier = work.take_up() if work else None
@@ -134,7 +169,20 @@ class Asking:
         sizes = [(self.persons == person).sum() - own for person in people[:done]]
         for place, found in enumerate(self.found):
             found += np.split(np.asarray(state[str(place)]), np.cumsum(sizes)[:-1])
+        for place, said in enumerate(self.said):
+            said += list(np.asarray(state[f"sure {place}"]))
         return done
+
+
+def _sureness(chances: NDArray[np.float64] | None, order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How many answers are worth reading, then the probabilities of the first; -1 and NaN if nobody knows."""
+    said = np.full(DEPTH + 1, np.nan)
+    worth = worth_reading(chances)
+    said[0] = -1 if worth is None else worth
+    if chances is not None:
+        first = chances[order[:DEPTH]]
+        said[1 : 1 + len(first)] = first
+    return said
 
 
 def _counts(reranker: Reranker, tables: Tables) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lookalike import parts
+from lookalike.calibrating import calibrate
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import TableStore
 from lookalike.collection.unfinished import Unfinished
@@ -24,6 +25,7 @@ from lookalike.faceset import FaceSet
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker
 from lookalike.training import check_seed, train
+from lookalike.transitivity.calibration import Calibration
 from lookalike.transitivity.tables import Tables
 
 BASELINE = "baseline"
@@ -81,12 +83,13 @@ class Experiment:
         if self.is_split:
             return joined([self._split(seed, sweep, track) for seed in self.seeds])
         fitted = {name: self.fitted(name, track) for name in self.methods}
+        sure = {name: self._calibrated(fitted[name], track) for name in fitted}
         work = self._work(sweep)
         if self.queries is not None:
             known = {id: self.labels[id] for id in self.tables.ids}
             people = [self.labels[query.id] for query in self.queries]
-            return outside(self.tables, fitted, self.queries, people, known, track, sweep, work)
-        return leave_one_out(self.tables, fitted, self.labels, track, sweep, work)
+            return outside(self.tables, fitted, self.queries, people, known, track, sweep, work, sure)
+        return leave_one_out(self.tables, fitted, self.labels, track, sweep, work, sure)
 
     def already_asked(self, sweep: str | None = None) -> int:
         """How many queries an interrupted run has asked, which `run` will not ask again."""
@@ -109,6 +112,13 @@ class Experiment:
         seeds = self.seeds if chance else self.seeds[:1]
         return [
             train(self.tables, parts.build("rerankers", name), seed, self.gallery, track) for seed in seeds
+        ]
+
+    def _calibrated(self, fitted: list[Reranker], track: Track) -> list[Calibration]:
+        seeds = self.seeds[: len(fitted)]
+        return [
+            calibrate(self.tables, one, seed, self.gallery, track)
+            for one, seed in zip(fitted, seeds, strict=True)
         ]
 
     def facts(self) -> dict[str, Any]:
@@ -134,12 +144,14 @@ class Experiment:
         rng = np.random.default_rng(seed)
         smaller, queries = split(self.tables, self.labels, rng, track)
         fitted = {name: train(smaller, name, seed, None, track) for name in self.methods}
-        return held_out(smaller, fitted, queries, self.labels, track, sweep, self._work(sweep, seed))
+        sure = {name: [calibrate(smaller, fitted[name], seed, None, track)] for name in fitted}
+        return held_out(smaller, fitted, queries, self.labels, track, sweep, self._work(sweep, seed), sure)
 
     def _work(self, sweep: str | None, seed: int | None = None) -> Unfinished:
         asked = [] if self.queries is None else [query.content_hash() for query in self.queries]
         versions = [parts.build("rerankers", name).version for name in self.methods]
-        shaped_by = f"{self.tables.fingerprint}|{self.facts()}|{versions}|{asked}|{sweep}|{seed}"
+        # The last number is raised whenever what is kept of unfinished work changes.
+        shaped_by = f"{self.tables.fingerprint}|{self.facts()}|{versions}|{asked}|{sweep}|{seed}|2"
         origin = hashlib.sha256(shaped_by.encode()).hexdigest()[:32]
         store = TableStore.beside(self.gallery.path)
         kind = "unfinished evaluation" if seed is None else f"unfinished evaluation of split {seed}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lookalike.collection.unfinished import Unfinished
-from lookalike.evaluation.asking import Asking, Methods
+from lookalike.evaluation.asking import Asking, Calibrations, Methods
 from lookalike.evaluation.labels import Labels, check_labels
 from lookalike.evaluation.results import Evaluation
 from lookalike.faceset import FaceSet
@@ -25,6 +25,7 @@ def leave_one_out(
     track: Track = silent,
     sweep: str | None = None,
     work: Unfinished | None = None,
+    calibrations: Calibrations | None = None,
 ) -> Evaluation:
     """Ask for every set that has a match; the query is never its own target or proxy (section 3.4).
 
@@ -40,15 +41,26 @@ def leave_one_out(
         The method of which it is also wanted what fewer of its proxies would say.
     work : Unfinished, optional
         Where to keep how far the work has come; it goes on from there.
+    calibrations : mapping of name to the Calibration of each of its rerankers, optional
+        With these it is also measured whether answers are right as often as they are said to be.
     """
     check_labels(labels, tables.ids)
     people = Counter(labels[id] for id in tables.ids)
     queries = [id for id in tables.ids if people[labels[id]] > 1]
     asked_for = [labels[id] for id in queries]
-    asking = Asking(tables, rerankers, labels, sweep)
+    asking = Asking(tables, rerankers, labels, sweep, calibrations)
     asking.ask(lambda done: asking.search.rows(queries[done:]), asked_for, 1, track, work)
     others = len(tables) - len(queries)
-    return Evaluation(queries, asked_for, len(tables), others, len(tables) - 1, asking.runs(), asking.sweep())
+    return Evaluation(
+        queries,
+        asked_for,
+        len(tables),
+        others,
+        len(tables) - 1,
+        asking.runs(),
+        asking.sweep(),
+        sureness=asking.sureness(),
+    )
 
 
 def outside(
@@ -60,6 +72,7 @@ def outside(
     track: Track = silent,
     sweep: str | None = None,
     work: Unfinished | None = None,
+    calibrations: Calibrations | None = None,
 ) -> Evaluation:
     """Ask for sets that are not in the gallery, each as if it were the only one.
 
@@ -79,7 +92,9 @@ def outside(
         return search.rows([query for query, _ in asked[done:]])
 
     ids, asked_for = [query.id for query, _ in asked], [person for _, person in asked]
-    found = _from_outside(tables, rerankers, ids, asked_for, rows_from, labels, track, sweep, work)
+    found = _from_outside(
+        tables, rerankers, ids, asked_for, rows_from, labels, track, sweep, work, calibrations
+    )
     return replace(found, passed_over=len(queries) - len(asked))
 
 
@@ -91,6 +106,7 @@ def held_out(
     track: Track = silent,
     sweep: str | None = None,
     work: Unfinished | None = None,
+    calibrations: Calibrations | None = None,
 ) -> Evaluation:
     """Ask for prepared sets that were taken out of a gallery before its tables were made.
 
@@ -107,7 +123,9 @@ def held_out(
 
     people = [labels[id] for id in queries]
     inside = {id: labels[id] for id in tables.ids}
-    return _from_outside(tables, rerankers, list(queries), people, rows_from, inside, track, sweep, work)
+    return _from_outside(
+        tables, rerankers, list(queries), people, rows_from, inside, track, sweep, work, calibrations
+    )
 
 
 def _from_outside(
@@ -120,10 +138,20 @@ def _from_outside(
     track: Track,
     sweep: str | None,
     work: Unfinished | None,
+    calibrations: Calibrations | None,
 ) -> Evaluation:
     check_labels(labels, tables.ids)
     wanted = set(people)
     others = sum(labels[id] not in wanted for id in tables.ids)
-    asking = Asking(tables, rerankers, labels, sweep)
+    asking = Asking(tables, rerankers, labels, sweep, calibrations)
     asking.ask(rows_from, people, 0, track, work)
-    return Evaluation(ids, people, len(tables), others, len(tables), asking.runs(), asking.sweep())
+    return Evaluation(
+        ids,
+        people,
+        len(tables),
+        others,
+        len(tables),
+        asking.runs(),
+        asking.sweep(),
+        sureness=asking.sureness(),
+    )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.evaluation.measures import Ranks, found_within, per_query, summary
+from lookalike.evaluation.reliability import Sureness, mean_summary
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Evaluation:
         asked for.
     passed_over : int
         Queries from outside that were not asked, because the gallery does not show their person.
+    sureness : mapping of reranker to list of Sureness
+        For each seed, how sure it was of its first answers, where this was asked for.
     """
 
     queries: list[str]
@@ -44,6 +47,7 @@ class Evaluation:
     runs: dict[str, list[list[Ranks]]]
     by_proxies: dict[int, list[Ranks]] = field(default_factory=dict)
     passed_over: int = 0
+    sureness: dict[str, list[Sureness]] = field(default_factory=dict)
 
     def available(self) -> NDArray[np.int64]:
         """How many matches each query has."""
@@ -77,6 +81,10 @@ class Evaluation:
         """How many matches of each query are among the first sets, by the first seed."""
         return np.array([found_within(ranks, depth) for ranks in self.runs[method][0]])
 
+    def calibration(self) -> dict[str, dict[str, float | None]]:
+        """How far the probabilities of each method may be believed, averaged over the seeds."""
+        return {name: mean_summary(seeds) for name, seeds in self.sureness.items()}
+
     def to_dict(self) -> dict[str, object]:
         """Counts and measures, as ``evaluate --json`` prints them."""
         return {
@@ -84,6 +92,7 @@ class Evaluation:
             "sets": self.sets,
             "distractors": self.distractors,
             "rerankers": {name: self.summary(name) for name in self.runs},
+            "calibration": self.calibration(),
         }
 
 
@@ -106,4 +115,13 @@ def joined(parts: list[Evaluation]) -> Evaluation:
         first.ranked,
         runs,
         {count: [ranks for part in parts for ranks in part.by_proxies[count]] for count in first.by_proxies},
+        sureness={name: [_joined([part.sureness[name][0] for part in parts])] for name in first.sureness},
+    )
+
+
+def _joined(parts: list[Sureness]) -> Sureness:
+    return Sureness(
+        np.concatenate([part.probabilities for part in parts]),
+        np.concatenate([part.worth for part in parts]),
+        [ranks for part in parts for ranks in part.ranks],
     )

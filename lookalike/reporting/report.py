@@ -15,6 +15,7 @@ from lookalike.evaluation.extrapolation import Met, features_met
 from lookalike.evaluation.harm import harm
 from lookalike.evaluation.measures import MEASURES, per_query
 from lookalike.evaluation.record import record
+from lookalike.evaluation.reliability import words
 from lookalike.evaluation.results import Evaluation
 from lookalike.evaluation.verdict import MAIN, verdict
 from lookalike.progress import Track, silent
@@ -23,6 +24,7 @@ from lookalike.reporting.figure import Figure
 from lookalike.reporting.figures.anr import anr_cdf, proxies_cdf
 from lookalike.reporting.figures.features import retrieval_features, training_features
 from lookalike.reporting.figures.intervals import differences
+from lookalike.reporting.figures.reliability import reliability
 from lookalike.reporting.figures.top100 import match_probability, matches_found
 from lookalike.reporting.folder import write_report
 from lookalike.reporting.page import Page
@@ -70,6 +72,10 @@ def report(
     said = verdict(evaluation, found, BASELINE, focus, hurt)
     if met is not None and focus is not None:
         said.insert(-1, _extrapolation(focus, met))
+    measured = evaluation.calibration()
+    for name in measured:
+        if name == (focus or BASELINE):
+            said.insert(max(1, len(said) - 1), words(name, measured[name]))
     selected, notes = selection_figures(experiment.gallery, experiment.tables.similarity, faces, track)
     figures = [*_figures(evaluation, found, focus), *_feature_figures(met), *selected]
     created = datetime.now(UTC).isoformat(timespec="seconds")
@@ -80,6 +86,7 @@ def report(
     seeds = tables.seeds_table(evaluation, list(experiment.seeds))
     shown = [
         tables.measures_table(evaluation),
+        *tables.sureness_tables(measured),
         *tables.differences_tables(found, BASELINE),
         *([seeds] if seeds is not None else []),
         *(tables.harm_tables(focus, hurt) if hurt is not None and focus is not None else []),
@@ -113,6 +120,10 @@ def _figures(evaluation: Evaluation, found: Gains, focus: str | None) -> list[Fi
     compared = [BASELINE] if focus is None else [BASELINE, focus]
     within = {name: evaluation.found_within(name, depth) for name in compared}
     available = evaluation.available()
+    bins = {name: evaluation.sureness[name][0].bins() for name in compared if name in evaluation.sureness}
+    drawn = {name: own for name, own in bins.items() if own}
+    if drawn:
+        made.append(_of_first_seed(reliability(drawn)))
     found_within = (match_probability(available, within, depth), matches_found(available, within, depth))
     return [*made, *map(_of_first_seed, found_within)]
 

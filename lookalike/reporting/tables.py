@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lookalike.evaluation.contrasts import Gain, Gains
 from lookalike.evaluation.harm import Harm
 from lookalike.evaluation.measures import MEASURES
+from lookalike.evaluation.reliability import DEPTH, SURENESS
 from lookalike.evaluation.results import Evaluation
 from lookalike.reporting.page import Table
 
@@ -30,6 +33,23 @@ def measures_table(evaluation: Evaluation) -> Table:
         rows,
         best,
     )
+
+
+def sureness_tables(measured: Mapping[str, Mapping[str, float | None]]) -> list[Table]:
+    """How far probabilities may be believed, one line for each method; nothing if there are none."""
+    if not measured:
+        return []
+    rows = [
+        [name, *("-" if row[key] is None else f"{row[key]:.4f}" for key in SURENESS)]
+        for name, row in measured.items()
+    ]
+    note = (
+        f"Calibration error: how far the probabilities of the first {DEPTH} answers are from the share that "
+        "is right, on average; then the same of the first answer alone. Worth reading: answers a query that "
+        "are said to be more likely right than wrong, the share of these that is right, and the share of all "
+        "matches that are among them."
+    )
+    return [Table("How sure, and how right", note, ["method", *SURENESS.values()], rows)]
 
 
 def differences_tables(found: Gains, baseline: str) -> list[Table]:

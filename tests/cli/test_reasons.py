@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 
 from lookalike import explain, index, train
-from lookalike.cli.reasons import print_evaluation, print_explanation
+from lookalike.calibrating import calibrate
+from lookalike.cli.reasons import print_evaluation, print_explanation, reading
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.ranking import Answer, Explanation, Witness
+from lookalike.evaluation.reliability import SURENESS
+from lookalike.ranking import Answer, Explanation, Ranking, Witness
 from tests.small_world import chain_world, small_world
 
 Seen = pytest.CaptureFixture[str]
@@ -103,3 +105,41 @@ def test_an_evaluation_is_a_line_for_each_second_stage(capsys: Seen) -> None:
     measured = result.to_dict()["rerankers"]
     for name, line in zip(names, lines, strict=True):
         assert line.split() == [name, *(f"{measured[name][key]:.4f}" for key in MEASURES)]  # type: ignore[index]
+
+
+def test_how_far_probabilities_may_be_believed_is_a_second_table(capsys: Seen) -> None:
+    sets, labels = small_world(people=8, sets=3)
+    tables = index(sets)
+    fitted = train(tables, "baseline")
+    sure = {"baseline": [calibrate(tables, fitted)]}
+    result = leave_one_out(tables, {"baseline": fitted}, labels, calibrations=sure)
+    print_evaluation(result)
+    *_, empty, headings, line = capsys.readouterr().out.splitlines()
+    assert empty == ""
+    assert all(heading in headings for heading in SURENESS.values())
+    measured = result.calibration()["baseline"]
+    shown = ["-" if measured[key] is None else f"{measured[key]:.4f}" for key in SURENESS]
+    assert line.split() == ["baseline", *shown]
+
+
+@pytest.mark.parametrize(
+    ("worth", "said"),
+    [
+        (None, "How sure an answer is cannot be said of so few sets."),
+        (0, "No answer is more likely the same person than not."),
+        (1, "Only the first answer is more likely the same person than not."),
+        (2, "The first 2 answers are more likely the same person than not."),
+        (5, "The first 5 answers are more likely the same person than not; 2 are shown."),
+    ],
+)
+def test_where_a_ranking_stops_being_worth_reading(worth: int | None, said: str) -> None:
+    answers = tuple(Answer(rank, str(rank), 0.5, 0.5, rank, None, 0.9) for rank in (1, 2))
+    assert reading(Ranking("q", answers, 9, "max_max", "baseline", 9, worth)) == said
+
+
+def test_an_explanation_says_how_sure(capsys: Seen) -> None:
+    asked = explanation()
+    print_explanation(replace(asked, answer=replace(asked.answer, probability=0.934)))
+    assert "one person with probability 93 %." in capsys.readouterr().out
+    print_explanation(asked)
+    assert "probability" not in capsys.readouterr().out

@@ -22,7 +22,8 @@ def test_every_set_with_a_match_is_a_query_and_the_rest_are_distractors() -> Non
     assert result.queries == sorted(set(labels) - {"lonely"})
     assert (result.sets, result.distractors, result.ranked) == (9, 1, 8)
     facts = result.to_dict()
-    assert set(facts) == {"queries", "sets", "distractors", "rerankers"}
+    assert set(facts) == {"queries", "sets", "distractors", "rerankers", "calibration"}
+    assert facts["calibration"] == {}, "nobody asked for it"
     assert facts["queries"] == 8
 
 

@@ -1,0 +1,242 @@
+"""Calibration: how likely an answer is the query's person, learnt from a gallery without a label.
+
+Far down the row of a query nearly everybody is a stranger, and how their number falls with the score there
+tells how many strangers to expect further up. Whoever is there beyond these must be kin.
+This is a local false discovery rate with an empirical null [1]_:
+
+    P(same person | score) = 1 - strangers expected at this score / answers seen at it
+
+pooled over sets of the gallery that are asked as queries. The scores of a query are measured by its own tail,
+so any second stage may have made them, on any scale.
+
+References
+----------
+.. [1] B. Efron, "Large-scale simultaneous hypothesis testing: the choice of a null hypothesis", JASA 99,
+   2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+from lookalike.kernels.isotonic import never_decreasing
+
+Floats = NDArray[np.float64]
+
+# Of fewer other sets the tail of strangers is too short to say anything.
+LEAST: Final = 20
+# Kin may take so many first places of a row; the tail ends five times further down, but not before place 40,
+# and never beyond a third of the row. A deeper head is chosen if kin are many: see `Calibration.fit`.
+HEADS: Final = (3, 6, 12, 24, 48)
+TAIL, TAIL_OF_HEAD, SHARE = 40, 5, 3
+# A deeper head is taken if with it more than two kin a query are seen, and so many times more than with the
+# head that is less deep.
+MOST, MORE = 2.0, 1.5
+# How much of the bend of the tail is believed beyond its last observed place: 0 is an exponential tail, which
+# expects too many strangers, 1 the tail of a normal distribution, which expects too few. Chosen on the
+# development configurations, with labels, to be near nothing where nobody repeats.
+BEND: Final = 0.25
+# From this probability on an answer is more likely right than wrong.
+EVEN: Final = 0.5
+BINS, GROUPS, SMALLEST_GROUP = 24, 400, 5
+FARTHEST: Final = 50.0  # a place in units of the tail, beyond which nothing is told apart
+# Expected strangers in all queries together, at which a place beyond everybody seen gets its probability.
+RARE: Final = np.array([0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001])
+ROUNDS: Final = 20  # of reweighting; the fit is steady after about five
+
+
+class Window(NamedTuple):
+    """The places of a row that are taken for strangers: from ``head`` (0 is the best) up to ``tail``."""
+
+    head: int
+    tail: int
+
+
+def windows(others: int) -> list[Window]:
+    """The windows to choose from in a row of so many sets, the least deep first; none for too few."""
+    if others < LEAST:
+        return []
+    found: list[Window] = []
+    for head in HEADS:
+        tail = min(max(TAIL, TAIL_OF_HEAD * head), others // SHARE)
+        if found and head > tail // SHARE:
+            break
+        found.append(Window(min(head, tail // SHARE), tail))
+    return found
+
+
+def reach(others: int) -> int:
+    """How many best scores of each row `Calibration.fit` needs."""
+    return windows(others)[-1].tail + 1 if others >= LEAST else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """From scores to probabilities; it says nothing (`is_silent`) of galleries that are too small.
+
+    Attributes
+    ----------
+    window : Window
+        Where strangers are looked for.
+    places : array (k,)
+        Increasing places in units of a query's tail: (score - score at ``tail``) / mean excess of the window.
+    chances : array (k,)
+        The probability at each, never decreasing; between them it is a straight line.
+    """
+
+    window: Window
+    places: Floats
+    chances: Floats
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether there was too little to learn from."""
+        return not len(self.places)
+
+    @classmethod
+    def fit(cls, best: Floats, others: int) -> Calibration:
+        """Learn from the best scores of some queries; no label exists here.
+
+        Parameters
+        ----------
+        best : array (queries, at least `reach`)
+            The best scores of each, decreasing, the query itself left out.
+        others : int
+            How many sets each row had.
+
+        Notes
+        -----
+        If a person has more sets than the head holds, kin fill the window, are taken for strangers, and
+        nobody is found. A deeper window then finds many more, and is chosen.
+        """
+        fitted = [_fitted(best, window) for window in windows(others)]
+        if not fitted:
+            return cls(Window(0, 0), np.empty(0), np.empty(0))
+        kin = [found for _, found in fitted]
+        for place, found in enumerate(kin):
+            deeper = max(kin[place + 1 :], default=0.0)
+            if deeper <= MOST or MORE * found >= deeper:
+                break
+        return fitted[place][0]
+
+    def probabilities(self, scores: Floats, member: int | None = None) -> Floats | None:
+        """How likely each set is the query's person; None if nothing can be said.
+
+        Parameters
+        ----------
+        scores : array (n,)
+            Scores of all sets that were ranked for one query.
+        member : int or None
+            The query's own number if it is among them: it is no answer, and gets 0.
+        """
+        own = [] if member is None or member >= len(scores) else [member]
+        others = np.delete(scores, own)
+        count = self.window.tail + 1
+        if self.is_silent or len(others) < count:
+            return None
+        best = -np.sort(np.partition(-others, count - 1)[:count])
+        places = _places(scores, best[None], self.window)[0]
+        found: Floats = np.interp(places, self.places, self.chances, left=0.0)
+        found[own] = 0.0
+        return found
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What `fit` learnt, as named arrays."""
+        return {"window": np.array(self.window), "places": self.places, "chances": self.chances}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Calibration:
+        """Take over what `fit` learnt earlier.
+
+        Raises
+        ------
+        BadInput
+            If these are not the arrays of a calibration.
+        """
+        try:
+            window, places, chances = (np.asarray(arrays[name]) for name in ("window", "places", "chances"))
+        except KeyError as reason:
+            raise BadInput(f"the stored calibration lacks {reason}: calibrate again") from reason
+        if window.shape != (2,) or places.ndim != 1 or places.shape != chances.shape:
+            raise BadInput("the stored calibration does not fit together: calibrate again")
+        return cls(Window(int(window[0]), int(window[1])), places, chances)
+
+
+def worth_reading(probabilities: Floats | None) -> int | None:
+    """How many answers are more likely right than wrong; they come first. None if nothing can be said."""
+    return None if probabilities is None else int(np.count_nonzero(probabilities >= EVEN))
+
+
+def _places(scores: Floats, best: Floats, window: Window) -> Floats:
+    """Scores of queries (q, k) in units of their own tails."""
+    end = best[:, window.tail, None]
+    excess = best[:, window.head : window.tail].mean(axis=1, keepdims=True) - end
+    over = np.atleast_2d(scores) - end
+    # A tail without any extent: whoever is above it is far above.
+    flat = np.where(over > 0, FARTHEST, np.where(over < 0, -FARTHEST, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        places = np.where(excess > 0, over / excess, flat)
+    return np.clip(places, -FARTHEST, FARTHEST)
+
+
+def _fitted(best: Floats, window: Window) -> tuple[Calibration, float]:
+    """A calibration by one window, and how many kin a query it is rather sure of."""
+    rows = best[best[:, window.head] > best[:, window.tail]]
+    if not len(rows):  # all scores are equal
+        return Calibration(window, np.array([0.0]), np.array([0.0])), 0.0
+    places = _places(rows[:, : window.tail], rows, window)
+    seen = -np.sort(-places[places > 0])
+    edge = float(np.median(places[:, window.head]))
+    groups = np.arange(0, len(seen), max(SMALLEST_GROUP, -(-len(seen) // GROUPS)))
+    sizes = np.diff([*groups, len(seen)]).astype(np.float64)
+    # From the middle between two groups to the next; the first reaches further than any stranger.
+    bounds = np.r_[FARTHEST, (seen[groups[1:]] + seen[groups[1:] - 1]) / 2, 0.0]
+    grid, beyond = _strangers(seen, edge)
+    expected = np.diff(np.interp(bounds, grid, beyond))
+    chances = 1 - np.clip(never_decreasing(expected / sizes, sizes), 0.0, 1.0)
+    middles = np.add.reduceat(seen, groups) / sizes
+    sure = chances >= EVEN
+    kin = float((chances * sizes)[sure].sum()) / len(best)
+    # Whoever is further up than everybody seen is kin unless a stranger is to be expected even there.
+    far = np.interp(RARE, beyond[::-1], grid[::-1])
+    above = far > seen[0]
+    places = np.r_[middles[::-1], far[above]]
+    return Calibration(window, places, np.r_[chances[::-1], np.maximum(1 - RARE, chances[0])[above]]), kin
+
+
+def _strangers(seen: Floats, edge: float) -> tuple[Floats, Floats]:
+    """How many strangers to expect beyond increasing places, from how many were seen below the edge."""
+    steps = np.linspace(0.0, edge, BINS + 1)
+    counts = np.histogram(seen, steps)[0].astype(np.float64)
+    width, middles = steps[1], (steps[1:] + steps[:-1]) / 2
+    level, slope, bend = _log_density(counts, middles, width, 2)
+    if bend > 0:  # a tail that thins out ever more slowly is not believed
+        level, slope = _log_density(counts, middles, width, 1)
+        bend = 0.0
+    # Beyond the edge the tail goes on as it left it, and bends less.
+    grid = np.linspace(0.0, FARTHEST, 8001)
+    inside, outside = np.minimum(grid, edge), np.maximum(grid - edge, 0.0)
+    end = slope + 2 * bend * edge
+    logs = level + slope * inside + bend * inside**2 + end * outside + BEND * bend * outside**2
+    density = np.exp(np.clip(logs, -FARTHEST, FARTHEST))
+    pieces = (density[1:] + density[:-1]) / 2 * grid[1]
+    return grid, np.r_[np.cumsum(pieces[::-1])[::-1], 0.0]
+
+
+def _log_density(counts: Floats, middles: Floats, width: float, degree: int) -> list[float]:
+    """Poisson regression of counts on powers of the place, by reweighted least squares; lowest first."""
+    powers = np.vander(middles, degree + 1, increasing=True)
+    roots = np.sqrt(counts + 0.1)
+    start = np.log(np.maximum(counts, 0.5) / width)
+    found = np.linalg.lstsq(powers * roots[:, None], start * roots)[0]
+    for _ in range(ROUNDS):
+        means = np.exp(np.clip(powers @ found, -FARTHEST, FARTHEST)) * width
+        roots = np.sqrt(means)
+        found = found + np.linalg.lstsq(powers * roots[:, None], (counts - means) / roots)[0]
+    return [float(value) for value in found]
