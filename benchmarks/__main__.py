@@ -12,7 +12,19 @@ from pathlib import Path
 
 from benchmarks.growth_plot import draw_growth
 
-NAMES = ("index", "query", "train", "rerank", "growth", "memory", "half", "shortlist", "startup", "evaluate")
+NAMES = (
+    "index",
+    "query",
+    "train",
+    "rerank",
+    "adaptive",
+    "growth",
+    "memory",
+    "half",
+    "shortlist",
+    "startup",
+    "evaluate",
+)
 RESULTS = Path("bench-results")
 
 

@@ -16,7 +16,7 @@ from lookalike.transitivity.tables import compare, rows
 def run(toy: bool) -> list[dict[str, Any]]:
     count = 30 if toy else YOUTUBE_FACES
     sets = vector_sets(count + 1)
-    search = open_search(sets[:-1])
+    search = open_search(sets[:-1], reranker="learnt")
     tables, query = search.tables, sets[-1]
     faces = np.asarray(tables.sets.arrays["faces"])
     asked = type(tables.sets).join([tables.similarity.prepare(query.faces)])
