@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -28,6 +29,8 @@ from lookalike.training import train
 from lookalike.transitivity.calibration import Calibration, worth_reading
 from lookalike.transitivity.shortlist import Shortlist, narrowed
 from lookalike.transitivity.tables import Row, Tables, rows
+
+logger = logging.getLogger(__name__)
 
 
 class Search:
@@ -218,6 +221,8 @@ def open_search(
     stored = gallery if isinstance(gallery, Gallery) else None
     tables = index(gallery, similarity, track, preparation)
     fitted = train(tables, reranker, seed, stored, track)
+    if fitted.caution:
+        logger.warning(fitted.caution)
     sure = calibrate(tables, fitted, seed, stored, track)
     return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, stored), sure)
 

@@ -159,7 +159,11 @@ CASES = [
     Case("find g.gallery p0/v0 --reranker learnt:proxies=11", BAD, "from 1 to 10, got 11"),
     Case("find g.gallery p0/v0 --reranker learnt:proxies=0", BAD, "from 1 to 10, got 0"),
     Case("find g.gallery p0/v0 --shortlist --reranker csls", BAD, "csls:neighbours=10 looks at all sets"),
-    Case("find g.gallery p0/v0 --shortlist --similarity dffs", BAD, "does not compare faces one by one"),
+    Case(
+        "find g.gallery p0/v0 --shortlist --reranker baseline --similarity dffs",
+        BAD,
+        "does not compare faces one by one",
+    ),
     Case("train g.gallery --reranker learnt:proxies=-1", BAD, "from 1 to 10, got -1"),
     Case("train g.gallery --reranker learnt:proxies=x", BAD, "from 1 to 10, got 'x'"),
     Case("train g.gallery --reranker learnt:epsilon=x", BAD, "epsilon"),

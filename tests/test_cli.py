@@ -82,7 +82,7 @@ def made(sources: Path, ready: Ready) -> dict[str, Path]:
             "12 sets added, 0 were there already\n"
         )
     assert works("index", "pictures.gallery", cwd=sources).out.startswith("12 sets indexed by max_max")
-    assert works("train", "pictures.gallery", cwd=sources).out.startswith("learnt:proxies=10")
+    assert works("train", "pictures.gallery", cwd=sources).out.startswith("auto is ready on 12 sets\n")
     ready.works("train", "vectors.gallery", cwd=sources)
     return {name: sources / f"{name}.gallery" for name in ("pictures", "vectors")}
 
@@ -176,7 +176,7 @@ def test_find_trains_and_indexes_what_is_missing_and_says_so(
     ready.works("add", "g", sources / "vectors.npz", "--quiet", cwd=tmp_path)
     first = ready.works("find", "g", "p0/v0", cwd=tmp_path)
     assert "indexing 12 sets" in first.err
-    assert "training learnt" in first.err
+    assert "training auto" in first.err
     second = works("find", "g", "p0/v0", cwd=tmp_path)
     assert second.err == ""
     assert second.out == first.out
@@ -211,8 +211,9 @@ def test_find_on_a_shortlist_gives_the_answers_of_all_sets(
 ) -> None:
     gallery = copy("vectors")
     for query in ("p0/v0", "p1/v0"):
-        whole = ready.works("find", gallery, query, "--exhaustive", "--json", cwd=tmp_path).json
-        ended = ready.works("find", gallery, query, "--shortlist", "--json", cwd=tmp_path)
+        words = ("find", gallery, query, "--reranker", "learnt", "--json")
+        whole = ready.works(*words, "--exhaustive", cwd=tmp_path).json
+        ended = ready.works(*words, "--shortlist", cwd=tmp_path)
         short = ended.json
         assert ("coding the faces of 12 sets" in ended.err) == (query == "p0/v0")
         # A gallery of twelve sets is on its shortlist as a whole.
@@ -261,11 +262,12 @@ def test_find_draws_a_picture(made: dict[str, Path], tmp_path: Path, ready: Read
 
 
 def test_explain_shows_the_evidence(made: dict[str, Path], tmp_path: Path, ready: Ready) -> None:
-    told = works("explain", made["pictures"], "p0/v0", "p0/v1", cwd=tmp_path)
+    paper = ("--reranker", "learnt")
+    told = works("explain", made["pictures"], "p0/v0", "p0/v1", *paper, cwd=tmp_path)
     for word in ("p0/v1 is answer 1 of 11", "s1", "s5", "regression", "baseline", "face"):
         assert word in told.out
-    facts = ready.works("explain", made["pictures"], "p0/v0", "p0/v1", "--json", cwd=tmp_path).json
-    found = ready.works("find", made["pictures"], "p0/v0", "--json", cwd=tmp_path).json
+    facts = ready.works("explain", made["pictures"], "p0/v0", "p0/v1", *paper, "--json", cwd=tmp_path).json
+    found = ready.works("find", made["pictures"], "p0/v0", *paper, "--json", cwd=tmp_path).json
     assert facts["answer"] == found["answers"][0]
     assert len(facts["witnesses"]) > 0
     for witness in facts["witnesses"]:

@@ -31,7 +31,7 @@ from tests.intake.youtube_miniature import write_youtube_faces
 MEASURES = ["mean_anr", "anr_below_0.3", "anr_q98", "map", "rank1", "match_in_100"]
 SURENESS = ["error", "error_first", "kept", "precision", "found"]
 COUNTED = ["queries", "sets", "distractors", "rerankers", "calibration"]
-PAPER = ["baseline", "learnt", "arithmetic_mean", "geometric_mean", "quadratic_mean"]
+PAPER = ["baseline", "learnt", "arithmetic_mean", "geometric_mean", "quadratic_mean", "auto"]
 FIGURES = {
     "anr_cdf",
     "anr_by_proxies",
@@ -395,7 +395,7 @@ def test_seeds_are_averaged(world: Path, ready: Ready) -> None:
 
 def test_all_rerankers_are_all_there_are(world: Path, ready: Ready) -> None:
     found = evaluate(ready, world, "all", "--labels", "all.csv", "--rerankers", "all")["rerankers"]
-    assert list(found)[:2] == ["baseline", "learnt"]
+    assert list(found)[:2] == ["baseline", "auto"]
     assert sorted(found) == parts.names("rerankers")
     words = ("--labels", "all.csv", "--rerankers", "csls:neighbours=3,all")
     named = list(evaluate(ready, world, "all", *words)["rerankers"])
@@ -408,10 +408,10 @@ def test_progress_and_remarks_are_no_results(world: Path, ready: Ready, tmp_path
     words = ("evaluate", "g.gallery", "--labels", world / "all.csv")
     first = works(*words, cwd=tmp_path)
     assert "indexing 32 sets" in first.err
-    assert "training learnt" in first.err
+    assert "training auto" in first.err
     lines = first.out.splitlines()
     assert lines[0] == "30 queries, 32 sets, 2 of them distractors"
-    assert [line.split()[0] for line in lines[2:] if line] == ["reranker", "baseline", "learnt"] * 2
+    assert [line.split()[0] for line in lines[2:] if line] == ["reranker", "baseline", "auto"] * 2
     again = ready.works(*words, cwd=tmp_path)
     assert (again.out, again.err) == (first.out, "")
     shutil.rmtree(tmp_path / "g.gallery.derived")

@@ -98,7 +98,7 @@ def test_tiny_galleries(count: int, reranker: str) -> None:
 
 def test_explanation_adds_up() -> None:
     sets, _ = small_world()
-    search = open_search(sets)
+    search = open_search(sets, reranker="learnt")
     answer = search.find(sets[0].id)[0]
     found = search.explain(sets[0].id, answer.id)
     assert found.answer == answer
@@ -184,13 +184,13 @@ def test_stored_regressor_is_used_again(tmp_path: Path) -> None:
     with Gallery(tmp_path / "g", create=True) as gallery:
         for faceset in sets:
             gallery.add(faceset)
-        first = list(open_search(gallery).find_many(gallery.ids()))
+        first = list(open_search(gallery, reranker="learnt").find_many(gallery.ids()))
         tables = index(gallery)
         stored = train(tables, "learnt", 0, gallery)
         fresh = train(tables, "learnt", 0)
         np.testing.assert_array_equal(stored.regressor_.weights_, fresh.regressor_.weights_)
         assert list(Search(tables, stored).find_many(gallery.ids())) == first
-        assert first == list(open_search(sets).find_many(gallery.ids()))
+        assert first == list(open_search(sets, reranker="learnt").find_many(gallery.ids()))
 
 
 SCRIPT = """

@@ -70,11 +70,10 @@ def train_method(
     fitted = []
     for seed in seeds if parts.build("rerankers", reranker).is_random else seeds[:1]:
         part = parts.build("rerankers", reranker)
-        known = is_trained(gallery, tables, part, seed)
-        if not known:
+        if not is_trained(gallery, tables, part, seed):
             say(f"training {reranker} on {len(tables)} sets first; this is kept", quiet)
         fitted.append(train(tables, part, seed, gallery, Progresses(quiet)))
-        if known and fitted[-1].caution:  # what is trained now says so itself
+        if fitted[-1].caution:
             say(f"lookalike: {fitted[-1].caution}", quiet)
     return fitted
 

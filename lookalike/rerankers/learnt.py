@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -27,8 +26,6 @@ from lookalike.transitivity.proxies import proxy_slots
 from lookalike.transitivity.regression import Regression, Settings, fit_regression
 from lookalike.transitivity.scaling import Scaling
 from lookalike.transitivity.tables import Row, Tables
-
-logger = logging.getLogger(__name__)
 
 AUTO = "auto"
 OVER = ("max", "mean")
@@ -124,8 +121,6 @@ class Learnt(Reranker):
             )
             settings = settings._replace(penalty=chosen)
         self.regressor_ = fit_regression(self._scaled(x), y, settings)
-        if self.caution:
-            logger.warning(self.caution)
         return self
 
     def check(self) -> None:

@@ -54,7 +54,13 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
         assert gallery.ids() == sorted(labels)
         assert gallery.facts()["pictures"] == 3 * len(labels)
         kinds = [str(state["kind"]) for state in index_states(gallery)]
-        assert sorted({kind.partition(":")[0] for kind in kinds}) == ["csls", "learnt", "max_max"]
+        assert sorted({kind.partition(":")[0] for kind in kinds}) == [
+            "auto on max_max",
+            "cprr",
+            "csls",
+            "learnt",
+            "max_max",
+        ]
         query = said.split("person of ")[1].split()[0]
         expected = find(query, gallery, top=10)
     assert f"Drawing 8 people who never existed ...\n{len(labels)} clips added to {folder}" in said

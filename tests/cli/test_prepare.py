@@ -100,7 +100,8 @@ def test_every_command_that_compares_takes_it(folder: Path, ready: Ready) -> Non
         in ready.works("find", "g.gallery", "s000", "--top", 19, *prepared, cwd=folder).json["answers"]
     )
     # The same faces from outside are prepared by what is stored.
-    asked = ready.works("find", "g.gallery", "some.npz", "--set", "s000", *prepared, cwd=folder).json
+    plainly = (*prepared, "--reranker", "baseline")
+    asked = ready.works("find", "g.gallery", "some.npz", "--set", "s000", *plainly, cwd=folder).json
     assert asked["answers"][0]["id"] == "s000"
     assert asked["answers"][0]["score"] == pytest.approx(1.0, abs=1e-6)
     ready.works("train", "g.gallery", *prepared, cwd=folder)

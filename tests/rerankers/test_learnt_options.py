@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from itertools import product
 
 import numpy as np
@@ -157,18 +156,12 @@ def test_the_share_outside_is_measured_and_kept(gallery: Tables) -> None:
 
 @pytest.mark.parametrize(("share", "warns"), [(MOST_OUTSIDE, False), (0.9, True), (1.0, True), (0.0, False)])
 def test_a_warning_where_nearly_all_is_unlike_training(
-    share: float,
-    warns: bool,
-    gallery: Tables,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    share: float, warns: bool, gallery: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lookalike.rerankers.learnt.far_from", lambda training, met: share)
-    with caplog.at_level(logging.WARNING):
-        part = Learnt().fit(gallery, rng())
+    part = Learnt().fit(gallery, rng())
     stored = Learnt().from_arrays(part.to_arrays())
     assert part.caution == stored.caution
-    assert caplog.messages == [part.caution] * warns
     assert part.caution.startswith(f"{share:.0%} of what this gallery asks") == warns
 
 
