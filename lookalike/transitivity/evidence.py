@@ -48,7 +48,8 @@ def strangers_moved(strangers: Strangers, strengths: Strengths, row: Row, target
     theirs = theirs[theirs != row.member][skip : skip + width]
     _, subtracted, given_back = strengths.gains @ strengths.factors
     between = np.array([[residual_of(*known[:3], int(r), int(p)) for p in theirs] for r in ours])
-    with_query = row.scores[theirs] - known.level - known.levels[theirs]
+    beyond = row.scores - known.level - known.levels
+    with_query = beyond[theirs] - np.median(beyond)  # a query has a level too
     with_target = np.array([residual_of(*known[:3], int(r), target) for r in ours])
     by_ours = (given_back * between.mean(axis=1) / 2 - subtracted * with_target) / width
     by_theirs = (given_back * between.mean(axis=0) / 2 - subtracted * with_query) / width

@@ -95,8 +95,8 @@ def _levels(starts: Numbers, sets: Numbers, sample: Numbers, scores: Values) -> 
     for place, number in enumerate(sample):
         unknown[place, sets[starts[number] : starts[number + 1]]] = False
     counts = unknown.sum(axis=0)
-    if not counts.any():  # every pair is known
-        return 0.0, np.zeros(scores.shape[1])
+    if not counts.any():  # every pair is known: nothing has to be expected
+        return _median_of_pairs(sample, scores), np.zeros(scores.shape[1])
     level = float(scores[unknown].mean())
     counts = np.maximum(counts, 1)
     above = np.where(unknown, scores - level, 0.0).sum(axis=0) / counts
