@@ -236,7 +236,7 @@ def test_the_record_says_what_made_it(youtube: Path, reported: dict[str, Ended])
     assert first["versions"]["lookalike"] == __version__
     assert {"numpy", "scipy", "scikit-learn", "python"} <= first["versions"].keys()
     assert first["seeds"] == [0, 1, 2]
-    assert [len(first["by_seed"][name]) for name in PAPER] == [1, 3, 1, 1, 1]
+    assert [len(first["by_seed"][name]) for name in PAPER] == [1, 3, 1, 1, 1, 1]
     assert first["parameters"]
     assert first["methods"]["learnt"] == parts.spec(parts.build("rerankers", "learnt"))
     assert first["protocol"] == "leave-one-out"
@@ -487,7 +487,7 @@ def test_a_report_is_compared_with_what_was_printed(
     printed = ready.works(*words, cwd=youtube)
     (tmp_path / "b.json").write_text(printed.out)
     told = ready.works("compare", youtube / "max_max", "b.json", cwd=tmp_path).out.splitlines()
-    assert told[0] == f"only in {youtube / 'max_max'}: arithmetic_mean, geometric_mean, quadratic_mean"
+    assert told[0] == f"only in {youtube / 'max_max'}: arithmetic_mean, geometric_mean, quadratic_mean, auto"
     assert told[1] == "only in b.json: csls"
     assert "no test was made" in told[-1].lower()
     found = ready.works("compare", youtube / "max_max", "b.json", "--json", cwd=tmp_path).json

@@ -80,6 +80,9 @@ class Kinship(Reranker):
         """All sets at once; a gallery too small to learn from stays as it is."""
         if not hasattr(self, "total_"):
             raise BadInput("this second stage was not fitted: use open_search, or train it first")
+        if self.total_ != len(tables):
+            learnt = f"this second stage was fitted on {self.total_} sets"
+            raise BadInput(f"{learnt} and is asked about {len(tables)}: train again")
         if self.strangers_ is None or self.strengths_ is None:
             scores = row.scores.copy()
         else:

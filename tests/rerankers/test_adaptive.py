@@ -100,6 +100,8 @@ def test_what_does_not_fit_is_refused() -> None:
     arrays = Adaptive().fit(gallery(20, 4, 1.0), RNG).to_arrays()
     with pytest.raises(BadInput, match="train again"):
         Adaptive().from_arrays({name: array for name, array in arrays.items() if name != "known/levels"})
+    with pytest.raises(BadInput, match="fitted on 80 sets and is asked about 40: train again"):
+        Adaptive().from_arrays(arrays).score(row_of(gallery(10, 4, 1.0), 0), gallery(10, 4, 1.0))
     with pytest.raises(BadInput, match="not fitted"):
         Adaptive().score(row_of(gallery(3, 1, 0.0), 0), gallery(3, 1, 0.0))
 
