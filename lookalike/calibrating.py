@@ -7,14 +7,13 @@ import logging
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.derived import is_kept, kept
 from lookalike.errors import StorageFailed
 from lookalike.kernels.threads import in_order
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker
-from lookalike.training import shaped_by
+from lookalike.training import kind_of, shaped_by
 from lookalike.transitivity.calibration import LEAST, Calibration, reach
 from lookalike.transitivity.tables import Row, Tables, rows
 
@@ -86,8 +85,7 @@ def _best_scores(tables: Tables, reranker: Reranker, track: Track) -> NDArray[np
 
 
 def _kind(tables: Tables, reranker: Reranker, seed: int) -> str:
-    chance = f" seed {seed}" if reranker.is_random else ""
-    return f"probabilities of {parts.spec(reranker)} on {parts.spec(tables.similarity)}{chance}"
+    return f"probabilities of {kind_of(tables, reranker, seed)}"
 
 
 def _shaped_by(reranker: Reranker, seed: int) -> str:

@@ -46,7 +46,7 @@ def train(
     return kept(
         gallery if part.is_learnt else None,
         tables,
-        _kind(tables, part, seed),
+        kind_of(tables, part, seed),
         shaped_by(part, seed),
         lambda: part.fit(tables, rng, track),
         lambda fitted: fitted.to_arrays(),
@@ -58,7 +58,7 @@ def is_trained(gallery: Gallery, tables: Tables, reranker: Reranker, seed: int) 
     """Whether `train` would find everything done."""
     if not reranker.is_learnt:
         return True
-    return is_kept(gallery, tables, _kind(tables, reranker, seed), shaped_by(reranker, seed))
+    return is_kept(gallery, tables, kind_of(tables, reranker, seed), shaped_by(reranker, seed))
 
 
 def check_seed(seed: object) -> None:
@@ -73,7 +73,8 @@ def check_seed(seed: object) -> None:
         raise BadInput(f"seed must be a whole number of at least 0, got {seed!r}")
 
 
-def _kind(tables: Tables, reranker: Reranker, seed: int) -> str:
+def kind_of(tables: Tables, reranker: Reranker, seed: int) -> str:
+    """What is learnt by a second stage, in words: of each kind the newest is kept."""
     chance = f" seed {seed}" if reranker.is_random else ""
     return f"{parts.spec(reranker)} on {table_kind(tables.similarity, tables.preparation)}{chance}"
 
