@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Ranking]]
     """A gallery, indexed and trained, and what it answers."""
     path = tmp_path_factory.mktemp("made") / "g"
     with Gallery(path, create=True) as gallery:
-        for faceset in small_world(people=4, sets=2, faces=3)[0]:
+        for faceset in small_world(people=6, sets=4, faces=3)[0]:
             gallery.add(faceset)
         return path, answers(gallery)
 

@@ -145,7 +145,7 @@ def test_both_kinds_of_tables_live_side_by_side(gallery: Gallery) -> None:
     open_search(gallery, preparation=WITHIN)
     kinds = [str(state["kind"]) for state in index_states(gallery)]
     assert len(kinds) == 4
-    assert sum(kind.endswith("after within:root=False,dimension=6") for kind in kinds) == 1
+    assert sum(kind.endswith("after within:root=False,dimension=6") for kind in kinds) == 2  # index, auto
     assert all(state["fits"] for state in index_states(gallery))
     assert is_indexed(gallery, MaxMax())
     assert is_indexed(gallery, MaxMax(), WITHIN)

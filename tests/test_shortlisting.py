@@ -29,19 +29,19 @@ def kinds(gallery: Gallery) -> list[str]:
 def test_small_galleries_are_compared_as_a_whole() -> None:
     sets, _ = small_world()
     assert len(sets) < LARGE
-    assert open_search(sets).shortlist is None
-    assert open_search(sets, shortlist=True).shortlist is not None
+    assert open_search(sets, reranker="learnt").shortlist is None
+    assert open_search(sets, reranker="learnt", shortlist=True).shortlist is not None
 
 
 def test_large_galleries_have_a_shortlist_where_it_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     sets, _ = small_world()
     monkeypatch.setattr("lookalike.shortlisting.LARGE", len(sets))
-    assert open_search(sets).shortlist is not None
-    assert open_search(sets, shortlist=False).shortlist is None
+    assert open_search(sets, reranker="learnt").shortlist is not None
+    assert open_search(sets, reranker="learnt", shortlist=False).shortlist is None
     assert open_search(sets, reranker="csls").shortlist is None
-    assert open_search(sets, similarity="max_correlation").shortlist is None
+    assert open_search(sets, "max_correlation", "learnt").shortlist is None
     monkeypatch.setattr("lookalike.shortlisting.is_available", lambda: False)
-    assert open_search(sets).shortlist is None
+    assert open_search(sets, reranker="learnt").shortlist is None
 
 
 @pytest.mark.parametrize(
@@ -53,19 +53,19 @@ def test_large_galleries_have_a_shortlist_where_it_can_be_had(monkeypatch: pytes
 )
 def test_a_shortlist_that_cannot_be_had_is_refused(options: dict[str, str], why: str) -> None:
     with pytest.raises(BadInput, match=why):
-        find("clip-000", small_world()[0], shortlist=True, top=5, **options)
+        find("clip-000", small_world()[0], shortlist=True, top=5, **{"reranker": "learnt", **options})
 
 
 def test_without_its_library_a_shortlist_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
     assert not codes.is_available()
     with pytest.raises(BadInput, match=r"lookalike\[large\]"):
-        open_search(small_world()[0], shortlist=True)
+        open_search(small_world()[0], reranker="learnt", shortlist=True)
 
 
 def test_codes_are_kept_beside_the_gallery_and_made_again_when_it_changes(gallery: Gallery) -> None:
     wanted = "shortlist on " + parts.spec(parts.build("similarities", "max_max"))
-    first = open_search(gallery, shortlist=True).find("clip-000", 5)
+    first = open_search(gallery, reranker="learnt", shortlist=True).find("clip-000", 5)
     assert wanted in kinds(gallery)
 
     def never(tables: object) -> None:
@@ -73,19 +73,19 @@ def test_codes_are_kept_beside_the_gallery_and_made_again_when_it_changes(galler
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lookalike.shortlisting.code_faces", never)
-        assert open_search(gallery, shortlist=True).find("clip-000", 5) == first
+        assert open_search(gallery, reranker="learnt", shortlist=True).find("clip-000", 5) == first
     remove(gallery, ["clip-001"])
     assert wanted not in kinds(gallery)
-    assert "clip-001" not in open_search(gallery, shortlist=True).find("clip-000", 100).ids
+    assert "clip-001" not in open_search(gallery, reranker="learnt", shortlist=True).find("clip-000", 100).ids
     assert wanted in kinds(gallery)
 
 
 def test_damaged_codes_are_made_again(gallery: Gallery) -> None:
-    first = open_search(gallery, shortlist=True).find("clip-000", 5)
+    first = open_search(gallery, reranker="learnt", shortlist=True).find("clip-000", 5)
     [stored] = [one for one in TableStore.beside(gallery.path).stored() if "packed" in one.arrays]
     for file in stored.path.glob("*.npy"):
         file.write_bytes(file.read_bytes()[:-1])
-    assert open_search(gallery, shortlist=True).find("clip-000", 5) == first
+    assert open_search(gallery, reranker="learnt", shortlist=True).find("clip-000", 5) == first
 
 
 def test_tables_that_the_gallery_has_outgrown_are_coded_but_not_kept(gallery: Gallery) -> None:
@@ -100,7 +100,7 @@ def test_tables_that_the_gallery_has_outgrown_are_coded_but_not_kept(gallery: Ga
 def test_a_gallery_that_may_only_be_read_has_a_shortlist(
     gallery: Gallery, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    search = open_search(gallery)
+    search = open_search(gallery, reranker="learnt")
 
     def refused(*given: object) -> None:
         raise StorageFailed("read-only")

@@ -21,7 +21,8 @@ TIGHT = Sizes(guessed=6, kept=5, alone=8, trusted=1, served=4, asked=3)
 
 
 def shortlisted(search: Search, sizes: Sizes = TIGHT) -> Search:
-    return Search(search.tables, search.reranker, Shortlist(search.tables, code_faces(search.tables), sizes))
+    shortlist = Shortlist(search.tables, code_faces(search.tables), sizes)
+    return Search(search.tables, search.reranker, shortlist, search.calibration)
 
 
 def test_parts_that_can_be_served_are_served() -> None:
@@ -57,14 +58,14 @@ def test_a_set_has_the_same_score_on_the_shortlist_as_among_all(similarity: str,
 
 def test_a_long_shortlist_is_everybody() -> None:
     sets, _ = small_world()
-    whole = open_search(sets)
+    whole = open_search(sets, reranker="learnt")
     for one in sets:
         assert shortlisted(whole, Sizes()).find(one.id, 100) == whole.find(one.id, 100)
 
 
 def test_whoever_asks_for_more_than_a_shortlist_serves_is_answered_from_all() -> None:
     sets, _ = small_world(people=12, sets=4)
-    search = shortlisted(open_search(sets))
+    search = shortlisted(open_search(sets, reranker="learnt"))
     for top in (None, 5):
         assert search.find(sets[0].id, top).total == len(sets) - 1
     assert search.find(sets[0].id, 4).total < len(sets) - 1
@@ -82,7 +83,7 @@ def test_nobody_gets_fewer_answers_because_one_set_has_all_the_near_faces() -> N
 
 def test_an_explanation_is_the_one_among_all() -> None:
     sets, _ = small_world(people=12, sets=4)
-    whole = open_search(sets)
+    whole = open_search(sets, reranker="learnt")
     short = shortlisted(whole)
     target = short.find(sets[3].id, 3)[0].id
     assert short.explain(sets[3].id, target) == whole.explain(sets[3].id, target)
