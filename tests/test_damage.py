@@ -64,7 +64,9 @@ def named(file: Path) -> str:
 
 def zero(file: Path) -> None:
     content = bytearray(file.read_bytes())
-    content[len(content) // 3 : len(content) // 3 + 40] = bytes(40)
+    # From the end of the header on, which has letters: an array may be all zero.
+    start = min(len(content) // 3, 100)
+    content[start : start + 40] = bytes(40)
     file.write_bytes(content)
 
 
