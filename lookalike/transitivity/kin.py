@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from lookalike.kernels.order import best_first
 from lookalike.transitivity.known import Known, nearest_known
 
 Numbers = NDArray[np.int64]
@@ -87,11 +88,10 @@ class Kin(NamedTuple):
         values : array (n,)
             Of the query with every set.
         """
-        others = values if member is None else np.delete(values, member)
-        best = -np.sort(-others)[None, : self.tail.size + 1]
-        ours = Tail.of(best, self.head, self.tail.size)
         ranked = values if member is None else np.where(np.arange(len(values)) == member, -np.inf, values)
-        near = np.argsort(-ranked, kind="stable")[: self.sets.shape[1]]
+        order = best_first(ranked, ranked, self.tail.size + 1)
+        ours = Tail.of(values[None, order], self.head, self.tail.size)
+        near = order[: self.sets.shape[1]]
         theirs = Tail(self.tail.floor[near], self.tail.scale[near], self.tail.size)
         return near, _chances(ours.log_strangers(values[None, near])[0], theirs.log_strangers(values[near]))
 

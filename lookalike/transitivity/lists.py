@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels.order import best_first
 from lookalike.progress import Track, silent
 from lookalike.room import check_memory
 from lookalike.transitivity.proxies import find_neighbours, proxy_slots
@@ -68,7 +69,8 @@ def without_query(lists: Lists, member: int | None, count: int) -> Lists:
 
 def nearest_to(row: Row, count: int) -> NDArray[np.int64]:
     """Numbers of the sets nearest to a query, nearest first, itself left out; ties go to the lower number."""
-    order = np.argsort(-row.scores, kind="stable")
+    # One more, in case the query is among them.
+    order = best_first(row.scores, row.scores, count + 1)
     return (order if row.member is None else order[order != row.member])[:count]
 
 
