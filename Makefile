@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint check bench results study clean
+.PHONY: demo test lint check bench results study stages clean
 
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
@@ -30,6 +30,10 @@ results: .venv/developed
 # What each option of the learnt second stage does; DATA as above.
 study: .venv/developed
 	$(BIN)/python -m benchmarks.study_learnt $(if $(DATA),--data '$(DATA)')
+
+# When to trust which second stage; DATA as above.
+stages: .venv/developed
+	$(BIN)/python -m benchmarks.study_stages $(if $(DATA),--data '$(DATA)')
 
 clean:
 	rm -rf .venv demo bench-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

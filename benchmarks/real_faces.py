@@ -50,6 +50,8 @@ RIVALS = (
     "diffusion",
     "query_expansion",
 )
+# Ours: see docs/reranking.md.
+OURS = ("adaptive", "auto")
 SEEDS = (0, 1, 2)
 
 
@@ -85,7 +87,7 @@ def measure(collection: Collection, folder: Path, figures: Path) -> Iterator[dic
     add(path, [collection.source], track=track)
     labels = read_labels(collection.labels)
     with Gallery(path) as gallery:
-        names = [*PAPER, *RIVALS]
+        names = [*PAPER, *RIVALS, *OURS]
         known = {id: labels[id] for id in gallery.ids()}
         check_experiment(gallery, known, names, SEEDS)
         for similarity in SIMILARITIES:

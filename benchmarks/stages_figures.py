@@ -1,0 +1,102 @@
+"""The two figures of the page about second stages, from its record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.stages_measure import BASELINE, OURS
+from benchmarks.stages_page import best_rival
+from lookalike.reporting.figure import Figure
+from lookalike.reporting.style import BLUE, GRAY, VERMILLION, legend_below
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+ROW = 0.62  # cm for each configuration
+NAMES = {"triangles": "triangles", "map": "mAP"}
+
+
+def figures(kept: dict[str, Any]) -> list[Figure]:
+    """Both of them, as far as there is something to show."""
+    return [_configurations(kept["runs"]), *([_strengths(kept["strengths"])] if kept["strengths"] else [])]
+
+
+def _configurations(runs: list[dict[str, Any]]) -> Figure:
+    names = [run["name"] for run in runs]
+    points = {
+        "baseline": [run["methods"][BASELINE]["map"] for run in runs],
+        "best rival": [run["methods"][best_rival(run, "map")]["map"] for run in runs],
+        OURS: [run["methods"][OURS]["map"] for run in runs],
+    }
+
+    gains = {
+        name: [value - before for value, before in zip(values, points["baseline"], strict=True)]
+        for name, values in points.items()
+    }
+    chance = [(run["gains"]["map"]["low"], run["gains"]["map"]["high"]) for run in runs]
+
+    def draw(canvas: Canvas) -> None:
+        left, right = canvas.subplots(1, 2, sharey=True)
+        rows = list(range(len(runs)))
+        ends = list(zip(*points.values(), strict=True))
+        left.hlines(rows, [min(one) for one in ends], [max(one) for one in ends], color=GRAY, linewidth=1)
+        right.hlines(rows, *zip(*chance, strict=True), color=VERMILLION, linewidth=1)
+        right.axvline(0, color=GRAY, linewidth=1)
+        looks = ((GRAY, "o"), (BLUE, "s"), (VERMILLION, "D"))
+        handles = []
+        for name, (colour, marker) in zip(points, looks, strict=True):
+            look = {"linestyle": "none", "color": colour, "marker": marker, "markersize": 3.2}
+            handles.append(left.plot(points[name], rows, **look)[0])
+            if name != "baseline":
+                right.plot(gains[name], rows, **look)
+        left.set_yticks(rows, names)
+        left.invert_yaxis()
+        left.set_xlim(0, 1.05)
+        left.set_xlabel("mAP")
+        # Small gains and large ones in one panel: even steps up to 0.02, then factors.
+        right.set_xscale("symlog", linthresh=0.02)
+        right.set_xlim(-0.02, 0.6)
+        right.set_xticks([-0.02, 0, 0.02, 0.1, 0.5], ["-.02", "0", ".02", ".1", ".5"])
+        right.minorticks_off()
+        right.set_xlabel("gain over the baseline")
+        legend_below(canvas, handles, list(points), columns=3)
+
+    return Figure(
+        name="stages_configurations",
+        title="mAP of the baseline, the best rival and adaptive",
+        caption="Each row is a configuration. The rival is the best of all, chosen with labels. "
+        "Lines on the right are 95 % intervals of what adaptive gains.",
+        table={"configuration": names, **points},
+        draw=draw,
+        height=2.2 + ROW * len(runs),
+    )
+
+
+def _strengths(found: list[dict[str, Any]]) -> Figure:
+    def draw(canvas: Canvas) -> None:
+        panels = canvas.subplots(len(found), 2, sharex=True, squeeze=False)
+        for row, one in zip(panels, found, strict=True):
+            for axes, key, colour, marker in zip(
+                row, ("triangles", "map"), (BLUE, VERMILLION), "sD", strict=True
+            ):
+                axes.plot(one["shares"], one[key], color=colour, marker=marker)
+                axes.set_title(f"{one['name']}: {NAMES[key]}")
+                axes.margins(y=0.15)
+        for axes in panels[-1]:
+            axes.set_xlabel("share subtracted")
+            axes.set_xticks(found[0]["shares"], [f"{share:g}" for share in found[0]["shares"]])
+
+    columns = {
+        "configuration": [one["name"] for one in found for _ in one["shares"]],
+        "share": [share for one in found for share in one["shares"]],
+        "triangles": [count for one in found for count in one["triangles"]],
+        "map": [value for one in found for value in one["map"]],
+    }
+    return Figure(
+        name="stages_strengths",
+        title="Closed triangles and mAP by the share of strangers that is subtracted",
+        caption="Triangles need no label; the mAP does, and follows them.",
+        table=columns,
+        draw=draw,
+        height=1.0 + 4.0 * len(found),
+    )

@@ -1,0 +1,235 @@
+"""The page about second stages is what its record says, and the study measures what it names."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.real_faces import RIVALS
+from benchmarks.stages_data import CONFIGURATIONS, Case, Configuration, indexed
+from benchmarks.stages_figures import figures
+from benchmarks.stages_measure import METHODS, drawn, halves, small, strengths, strict, whole
+from benchmarks.stages_page import best_rival, page
+from benchmarks.stages_parts import Pool
+from benchmarks.stages_worlds import NOISES, World, draw, shapes
+from lookalike import index, train
+from lookalike.evaluation.protocol import leave_one_out
+from lookalike.transitivity.tables import compare
+from tests.small_world import small_world
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, Any]:
+    return json.loads((ROOT / "docs" / "reranking.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def case() -> Case:
+    sets, labels = small_world(people=30, sets=3, dimension=32, spread=0.8)
+    return Case("small", index(sets), labels)
+
+
+# The page.
+
+
+def test_no_number_of_the_tables_is_typed_by_hand(kept: dict[str, Any]) -> None:
+    assert (ROOT / "docs" / "reranking.md").read_text(encoding="utf-8") == page(kept)
+
+
+def test_everything_is_measured_everywhere(kept: dict[str, Any]) -> None:
+    assert [run["name"] for run in kept["runs"]] == [one.name for one in CONFIGURATIONS]
+    for run in kept["runs"]:
+        assert list(run["methods"]) == list(METHODS)
+        assert run["methods"]["auto"] == run["methods"]["adaptive"], "the page says that these are the same"
+    assert [(one["name"], one["noise"]) for one in kept["worlds"]] == [
+        (name, noise) for name in shapes() for noise in NOISES
+    ]
+
+
+def test_a_number_of_the_record_is_a_number_of_the_page(kept: dict[str, Any]) -> None:
+    changed = json.loads(json.dumps(kept))
+    changed["runs"][0]["methods"]["adaptive"]["map"] = 0.98765
+    changed["runs"][3]["strict"]["strict"]["map"] = 0.98764
+    assert "0.9876" not in page(kept)
+    assert page(changed).count("0.9877") == page(changed).count("0.9876") == 1
+
+
+def test_what_is_missed_is_told(kept: dict[str, Any]) -> None:
+    changed = json.loads(json.dumps(kept))
+    changed["runs"][2]["methods"]["adaptive"]["map"] = 0.0
+    changed["runs"][2]["halves"]["better"]["map"] = 0
+    changed["runs"][2]["small"]["20"]["mean"] = -0.0321
+    changed["runs"][2]["gains"]["rank1"]["mean"] = -0.0123
+    text = page(changed)
+    name = changed["runs"][2]["name"]
+    for start in ("mAP better than the baseline everywhere", "Rank-1 at most", "At most 0.005 mAP"):
+        [line] = [line for line in text.splitlines() if line.startswith(f"- {start}")]
+        assert name in line
+    assert f"of {20 * len(kept['runs'])}." in text
+
+
+def test_the_figures_are_those_of_the_page(kept: dict[str, Any]) -> None:
+    named = {Path(name).stem for name in re.findall(r"\(figures/([^)]*)\)", page(kept))}
+    assert named == {figure.name for figure in figures(kept)}
+    for name in named:
+        assert (ROOT / "docs" / "figures" / f"{name}.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_the_best_rival_is_the_best_by_that_measure() -> None:
+    methods = {"cprr": {"mean_anr": 0.2, "map": 0.9}, "csls": {"mean_anr": 0.1, "map": 0.5}}
+    run = {"methods": {"baseline": {"mean_anr": 0.0, "map": 1.0}, **methods}}
+    assert (best_rival(run, "mean_anr"), best_rival(run, "map")) == ("csls", "cprr")
+
+
+# What is measured.
+
+
+def test_a_part_of_a_gallery_is_a_gallery(case: Case) -> None:
+    pool = Pool(case.tables, case.labels)
+    numbers = pool.half(np.random.default_rng(0))
+    assert len(numbers) == 45
+    smaller = pool.tables(numbers)
+    scores = compare(case.tables.similarity, case.tables.sets, case.tables.sets).scores
+    near = scores[np.ix_(numbers, numbers)]
+    np.fill_diagonal(near, -2)
+    np.testing.assert_array_equal(smaller.neighbours.sets[:, 0], near.argmax(axis=1))
+    np.testing.assert_array_equal(smaller.neighbours.scores[:, 0], near.max(axis=1))
+    whole_again = pool.tables(range(len(case.tables)))
+    for name in ("baseline", "adaptive"):
+        both = [
+            leave_one_out(one, {name: train(one, name)}, case.labels).to_dict()
+            for one in (case.tables, whole_again)
+        ]
+        assert both[0] == both[1]
+
+
+def test_small_galleries_are_of_whole_people(case: Case) -> None:
+    pool = Pool(case.tables, case.labels)
+    for size in (10, 21):
+        chosen = pool.few(size, np.random.default_rng(1))
+        counts = sorted(Counter(pool.persons[chosen].tolist()).values(), reverse=True)
+        assert sum(counts) == len(set(chosen.tolist())) == size
+        assert counts[: size // 3] == [3] * (size // 3)
+
+
+def test_everything_is_measured_on_a_small_collection(case: Case) -> None:
+    kept, result = whole(case, ("baseline", "adaptive", "auto", "cprr"))
+    assert (kept["sets"], kept["queries"], kept["people"]) == (90, 90, 30)
+    methods = kept["methods"]
+    assert methods["adaptive"]["map"] == methods["auto"]["map"] > methods["baseline"]["map"]
+    gain = kept["gains"]["map"]
+    assert gain["mean"] == pytest.approx(methods["adaptive"]["map"] - methods["baseline"]["map"])
+    assert gain["low"] <= gain["mean"] <= gain["high"]
+    assert 0 <= kept["calibration"]["auto"]["error"] < 0.3
+
+    pool = Pool(case.tables, case.labels)
+    asked = strict(pool, result, 9)
+    assert asked["queries"] == 9
+    assert asked["strict"]["map"] == pytest.approx(asked["inside"]["map"], abs=0.1)
+    # Queries 0, 11, 22, ... 89 of 90: the baseline of an outside query is that of a member.
+    chosen = [0, 11, 22, 33, 45, 56, 67, 78, 89]
+    assert asked["baseline"]["map"] == pytest.approx(result.values("baseline")["map"][chosen].mean())
+    assert halves(pool, 3)["better"]["map"] <= 3
+    few = small(pool, (10, 30), 4)
+    assert few["10"] == {"draws": 4, "mean": 0.0, "worst": 0.0}
+    assert few["30"]["worst"] <= few["30"]["mean"]
+
+
+def test_one_strength_alone_is_that_strength(case: Case) -> None:
+    found = strengths(case)
+    assert len(found["map"]) == len(found["triangles"]) == len(found["shares"]) == 5
+    assert sum(found["trust"]) == pytest.approx(1)
+    assert len(set(found["map"])) > 1
+
+
+def test_faces_are_picked_after_the_preparation_was_learnt() -> None:
+    sets, _ = small_world(people=6, sets=3, faces=8)
+    all_faces = indexed(sets, Configuration("a", "", None, "within:dimension=5", "max_max"))
+    some = indexed(sets, Configuration("b", "", None, "within:dimension=5", "max_max", 3))
+    first, fewer = all_faces.sets[0]["faces"], some.sets[0]["faces"]
+    assert len(fewer) == 3
+    np.testing.assert_allclose(fewer, first[[0, 4, 7]], rtol=1e-5)
+
+
+# Drawn worlds.
+
+
+@pytest.fixture(scope="module")
+def drawn_worlds() -> dict[str, World]:
+    return {name: draw(name, shape, 1.0) for name, shape in shapes().items()}
+
+
+def sets_a_person(world: World) -> list[int]:
+    return sorted(Counter(world.labels[one.id] for one in world.sets).values())
+
+
+def test_worlds_have_what_they_claim(drawn_worlds: dict[str, World]) -> None:
+    for name, least, most in (("1-3", 1, 3), ("5-8", 5, 8), ("12-24", 12, 24), ("50", 50, 50)):
+        counts = sets_a_person(drawn_worlds[f"{name} sets a person"])
+        assert (counts[0], counts[-1]) == (least, most)
+    large = drawn_worlds["one person has 40 %"]
+    assert sets_a_person(large)[-1] == 0.4 * len(large.sets)
+
+
+def test_nobody_is_there_twice(drawn_worlds: dict[str, World]) -> None:
+    world = drawn_worlds["nobody twice"]
+    assert sets_a_person(world) == [1] * 400
+    inside = {world.labels[one.id] for one in world.sets}
+    assert len(world.queries) == 100
+    assert {world.labels[one.id] for one in world.queries} <= inside
+
+
+def test_copies_are_copies(drawn_worlds: dict[str, World]) -> None:
+    for name, times in (("copies, in pairs", 2), ("copies, eight of a set", 8)):
+        world = drawn_worlds[name]
+        faces = np.array([one.faces[0] for one in world.sets])
+        near = np.abs(faces[:, None] - faces[None]).max(axis=2) < 0.02
+        copied = near.sum(axis=1)
+        assert set(copied.tolist()) == {1, times}
+        for first, second in zip(*np.nonzero(near), strict=True):
+            assert world.labels[world.sets[first].id] == world.labels[world.sets[second].id]
+
+
+def test_two_sources_differ_by_one_offset(drawn_worlds: dict[str, World]) -> None:
+    shape = shapes()["two sources mixed"]
+    assert set(shape.source.tolist()) == {0, 1}
+    plain = draw("", shape._replace(source=np.zeros_like(shape.source)), 1.0)
+    moved = [
+        with_it.faces - without.faces
+        for with_it, without in zip(drawn_worlds["two sources mixed"].sets, plain.sets, strict=True)
+    ]
+    offset = moved[int(np.flatnonzero(shape.source)[0])][0]
+    assert np.linalg.norm(offset) > 1
+    for each, source in zip(moved, shape.source.tolist(), strict=True):
+        np.testing.assert_allclose(each, np.tile(source * offset, (len(each), 1)), atol=1e-5)
+
+
+def test_a_world_is_measured(drawn_worlds: dict[str, World]) -> None:
+    found = drawn(drawn_worlds["nobody twice"], ("cprr",))
+    assert (found["sets"], found["queries"], found["stays"]) == (400, 100, True)
+    assert found["methods"]["auto"] == found["methods"]["baseline"]
+    assert best_rival(found, "map") == "cprr" in RIVALS
+
+
+def test_nothing_at_hand_is_a_sentence(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.study_stages", "--data", tmp_path, "--out", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stderr == f"stages: there are no faces in {tmp_path}: give --data, see docs/reranking.md\n"
+    assert not (tmp_path / "reranking.md").exists()
