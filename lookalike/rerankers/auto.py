@@ -14,7 +14,7 @@ LEAST_WITH_KIN = 0.01
 
 
 class Auto(Kinship):
-    """Does what `adaptive` does, unless hardly anybody is there twice: then the order stays as it is."""
+    """Does what `adaptive` does, unless hardly anybody stands out as kin: then the order stays as it is."""
 
     @property
     def helps(self) -> bool:
@@ -29,7 +29,8 @@ class Auto(Kinship):
         if self.helps or self.strangers_ is None:
             return super().finding
         few = f"{self._with_kin()} of {self.total_} sets have kin"
-        return f"hardly anybody is here twice ({few}): the order stays as it is."
+        why = "either hardly anybody is here twice, or people fill whole lists"
+        return f"nobody stands out ({few}): {why}. The order stays as it is."
 
     def score(self, row: Row, tables: Tables) -> Scored:
         """As `adaptive`, or the baseline."""
