@@ -58,6 +58,8 @@ def shapes() -> dict[str, Shape]:
         "5-8 sets a person": Shape(some),
         "12-24 sets a person": Shape(many),
         "50 sets a person": Shape(np.repeat(np.arange(12), 50)),
+        "4 people, 12 sets each": Shape(np.repeat(np.arange(4), 12)),
+        "3 people, 30 sets each": Shape(np.repeat(np.arange(3), 30)),
         "one person has 40 %": Shape(np.concatenate([np.zeros(200, int), 1 + np.repeat(np.arange(150), 2)])),
         "nobody twice": Shape(np.concatenate([np.arange(400), np.arange(100)]), outside=100),
         "copies, in pairs": Shape(doubled, pairs),

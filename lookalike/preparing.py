@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from lookalike import parts, room
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import StoredTables, TableStore
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, LookalikeError
 from lookalike.faceset import Faces, FaceSet
 from lookalike.intake.sampling import evenly
 from lookalike.kernels.threads import in_order
-from lookalike.preparations.contract import Preparation
+from lookalike.preparations.contract import LONGEST, Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.progress import Track, silent
 from lookalike.similarities.contract import Prepared, SetSimilarity
@@ -166,11 +166,11 @@ def is_ready(gallery: Gallery, preparation: Preparation | str) -> bool:
 def preparation_states(gallery: Gallery) -> list[dict[str, object]]:
     """The default preparation of a gallery, then every other that was learnt; how much of it they know."""
     default = choose(gallery)
-    others = [
-        parts.build("preparations", stored.facts["preparation"])
-        for stored in TableStore.beside(gallery.path).stored()
-        if is_preparation(stored) and stored.facts["preparation"] != parts.spec(default)
-    ]
+    others = []
+    for stored in TableStore.beside(gallery.path).stored():
+        if is_preparation(stored) and stored.facts.get("preparation") not in (None, parts.spec(default)):
+            with suppress(LookalikeError):  # of a part that is not installed any more
+                others.append(parts.build("preparations", stored.facts["preparation"]))
     found: list[dict[str, object]] = []
     for part in (default, *others):
         known = kept_preparation(gallery, part) if part.is_learnt else None
@@ -240,7 +240,7 @@ def _kind(part: Preparation) -> str:
 
 
 def _default(gallery: Gallery | None) -> Preparation | str:
-    if gallery is None or len(gallery) < FEWEST_SETS:
+    if gallery is None or len(gallery) < FEWEST_SETS or (gallery.dimension or 0) > LONGEST:
         return Nothing()
     name = (gallery.descriptor or "").partition(":")[0]
     if name not in parts.names("descriptors"):  # ready-made numbers, of which nothing is known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -129,7 +130,8 @@ def _learnt(one: Mapping[str, Any], gallery: Path) -> str:
     told = f": learnt from {counted(one['sets'])}, {one['new_sets']} are new since"
     told += f" ({one['reason']})" if one["reason"] else ""
     if one["is_stale"]:
-        told += f": stale, renew it by `lookalike index {gallery} --prepare {one['name']} --prepare-again`"
+        words = f"index {shlex.quote(str(gallery))} --prepare {one['name']} --prepare-again"
+        told += f": stale, renew it by `lookalike {words}`"
     return told
 
 

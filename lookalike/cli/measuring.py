@@ -29,7 +29,7 @@ def evaluate(
     ],
     rerankers: Annotated[
         str | None,
-        typer.Option(help="Second stages to compare, separated by commas, or all (default: learnt)."),
+        typer.Option(help="Second stages to compare, separated by commas, or all (default: auto)."),
     ] = None,
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",

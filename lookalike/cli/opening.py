@@ -51,7 +51,9 @@ def open_tables(
     from lookalike.indexing import needed
 
     part, chosen = parts.build("similarities", similarity), preparing.choose(gallery, prepare)
-    if len(gallery) and (again or not preparing.is_ready(gallery, chosen)):
+    if again and not chosen.is_learnt:
+        say(f"{parts.spec(chosen)} learns nothing: there is nothing to learn again", quiet)
+    elif len(gallery) and (again or not preparing.is_ready(gallery, chosen)):
         say(f"learning {parts.spec(chosen)} from {counted(len(gallery))}; this is kept", quiet)
         preparing.prepare(gallery, prepare, Progresses(quiet), again)
     need = None if quiet else needed(gallery, part, prepare)

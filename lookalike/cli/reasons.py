@@ -58,9 +58,11 @@ def print_explanation(explanation: Explanation) -> None:
 
 def _print_relatives(explanation: Explanation) -> None:
     """Print who was taken as kin and who as a stranger, in the order of what each did."""
+    pooled = any(one.kind == "kin" for one in explanation.relatives)
+    kin = f"with kin pooled, rank {explanation.answer.rank}" if pooled else "for kin there are too few sets"
     print(
-        f"With what strangers explain subtracted it is rank {explanation.rank_before_kin}; with kin pooled, "
-        f"rank {explanation.answer.rank}. Who did what, most first (of strangers the first few):\n"
+        f"With what strangers explain subtracted it is rank {explanation.rank_before_kin}; {kin}. "
+        "Who did what, most first (of strangers the first few):\n"
     )
     headings = ["set", "taken as", "chance", "moved the score by", "faces"]
     columns = [

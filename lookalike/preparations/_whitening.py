@@ -14,10 +14,7 @@ from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.threads import one_blas_thread
 from lookalike.kernels.whitening import Matrix, Scatter, directions, enough, scatter
 from lookalike.parameters import is_whole
-from lookalike.preparations.contract import Preparation
-
-# Tables of d x d numbers are added up: with longer descriptors they would take gigabytes.
-LONGEST = 4096
+from lookalike.preparations.contract import LONGEST, Preparation
 
 
 class Whitening(Preparation):

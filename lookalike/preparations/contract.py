@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from lookalike import parts
 from lookalike.faceset import Faces
 
+# Tables of d x d numbers are added up: with longer descriptors they would take gigabytes.
+LONGEST = 4096
+
 
 class Preparation(ABC):
     """Turns faces into faces that are easier to compare, in the same way for the gallery and for a query.

@@ -104,7 +104,7 @@ class Kinship(Reranker):
     def finding(self) -> str:
         """How much kin there is, how many look-alikes, and what is done about it."""
         if self.strangers_ is None or self.strengths_ is None:
-            return f"{self.total_} sets are too few to tell kin from look-alikes: the order stays as it is."
+            return too_few(self.total_)
         share = self._share_subtracted()
         if self.kin_ is None:
             few = f"{self.total_} sets are too few to tell who is kin"
@@ -155,6 +155,11 @@ class Kinship(Reranker):
         self.total_ = total
         self.strangers_ = self.strengths_ = self.kin_ = None
         self.triangles_, self.group_ = np.zeros(0), 0
+
+
+def too_few(total: int) -> str:
+    """Say why nothing is done."""
+    return f"{total} sets are too few to tell kin from look-alikes: the order stays as it is."
 
 
 def _strangers(known: Known, lists: NDArray[np.int64], group: int) -> Strangers:

@@ -70,7 +70,8 @@ class Kin(NamedTuple):
         shortest = int(np.diff(known.starts).min()) - 1  # without itself
         head = min(max(HEAD, int(HEAD_OF_GROUPS * group)), total // 4)
         count = min(max(TAIL, TAIL_OF_HEAD * head), total // 2, shortest - 1)
-        head = min(head, count - 1)
+        # Lists end somewhere: a quarter of the tail must be strangers all the same.
+        head = min(head, count * 3 // 4)
         sets, best = nearest_known(known, values, count + 1)
         tail = Tail.of(best, head, count)
         most = min(max(FEWEST, group), count)

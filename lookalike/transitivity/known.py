@@ -7,6 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels.threads import one_blas_thread
 from lookalike.transitivity.tables import Lists
 
 Numbers = NDArray[np.int64]
@@ -102,6 +103,7 @@ def _levels(starts: Numbers, sets: Numbers, sample: Numbers, scores: Values) -> 
     above = np.where(unknown, scores - level, 0.0).sum(axis=0) / counts
     shares = unknown / counts
     levels = np.zeros(scores.shape[1])
-    for _ in range(SWEEPS):
-        levels = (levels + above - levels[sample] @ shares) / 2
+    with one_blas_thread():
+        for _ in range(SWEEPS):
+            levels = (levels + above - levels[sample] @ shares) / 2
     return level, levels

@@ -37,7 +37,10 @@ class Strengths(NamedTuple):
         """Weigh a query against every set; (n,)."""
         weighed = weigh(self.factors, row.scores, means)
         own = _hubs_of_row(weighed, row.member)
-        return self.gains @ (weighed - (own[:, None] + self.hubs) / 2 - self.middles[:, None])
+        parts = weighed - (own[:, None] + self.hubs) / 2 - self.middles[:, None]
+        # Added up in one order, on any number of threads.
+        found: Values = (self.gains[:, None] * parts).sum(axis=0)
+        return found
 
     def of_known(self, known: Known, means: Values) -> Values:
         """Weigh the pairs that are known; (m,)."""

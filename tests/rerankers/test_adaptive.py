@@ -9,6 +9,7 @@ from lookalike import parts
 from lookalike.errors import BadInput
 from lookalike.rerankers._kinship import FEWEST, FEWEST_TO_POOL
 from lookalike.rerankers.adaptive import Adaptive
+from lookalike.rerankers.contract import Reranker
 from lookalike.transitivity.tables import Tables
 from tests.transitivity.samples import row_of, tables_of
 
@@ -41,7 +42,7 @@ def mean_precision(scores: np.ndarray, sets: int) -> float:
     return float(np.mean(found))
 
 
-def asked(part: Adaptive, tables: Tables) -> tuple[np.ndarray, np.ndarray]:
+def asked(part: Reranker, tables: Tables) -> tuple[np.ndarray, np.ndarray]:
     rows = [row_of(tables, number) for number in range(len(tables))]
     return np.stack([row.scores for row in rows]), np.stack([part.score(row, tables).scores for row in rows])
 
