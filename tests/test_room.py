@@ -189,12 +189,12 @@ def test_longer_lists_are_refused_too(tmp_path: Path, monkeypatch: pytest.Monkey
     sets, _ = small_world(people=30)
     tables = index(sets)
     monkeypatch.setattr(room, "free_memory", lambda: 1000)
-    with pytest.raises(StorageFailed, match="comparing 90 sets needs about 769 kB of memory and 1 kB is"):
-        nearest_lists(tables, 50)
+    with pytest.raises(StorageFailed, match="comparing 90 sets needs about 432 kB of memory and 1 kB is"):
+        nearest_lists(tables, 80)
     assert tables.longer == []
     with pytest.raises(StorageFailed, match="comparing 90 sets"):
-        train(tables, "diffusion")
-    nearest_lists(tables, 10)
+        train(tables, "diffusion:neighbours=80")
+    nearest_lists(tables, 64)  # the index has them
 
 
 def test_a_limit_of_the_process_counts(monkeypatch: pytest.MonkeyPatch) -> None:
