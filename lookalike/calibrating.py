@@ -15,7 +15,7 @@ from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker
 from lookalike.training import kind_of, shaped_by
 from lookalike.transitivity.calibration import LEAST, Calibration, reach
-from lookalike.transitivity.tables import Row, Tables, rows
+from lookalike.transitivity.tables import Row, Tables, rows_of_some
 
 logger = logging.getLogger(__name__)
 
@@ -72,15 +72,14 @@ def is_calibrated(gallery: Gallery, tables: Tables, reranker: Reranker, seed: in
 def _best_scores(tables: Tables, reranker: Reranker, track: Track) -> NDArray[np.float64]:
     """The best scores (queries, reach) of sets asked as queries, each left out of its own gallery."""
     others = len(tables) - 1
-    numbers = np.unique(np.linspace(0, others, min(SAMPLE, len(tables))).astype(int))
-    asked = rows(tables, tables.sets[numbers], numbers.tolist())
+    count, asked = rows_of_some(tables, SAMPLE)
     width = reach(others)
 
     def best(row: Row) -> NDArray[np.float64]:
         scores = -np.delete(reranker.score(row, tables).scores, row.member or 0)
         return -np.sort(np.partition(scores, width - 1)[:width])
 
-    watched = track(asked, "learning how sure to be", len(numbers))
+    watched = track(asked, "learning how sure to be", count)
     return np.array(list(in_order(best, watched)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from lookalike.transitivity.lessons import SURE, learn
 from lookalike.transitivity.lists import nearest_lists
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.strengths import SHARES, Strengths, choose, trust
-from lookalike.transitivity.tables import Row, Tables, rows
+from lookalike.transitivity.tables import Row, Tables, rows_of_some
 
 # Chosen with labels: the neighbours that are looked at, and the strangers in a cohort.
 REACH = 64
@@ -50,6 +50,11 @@ class Kinship(Reranker):
         """Cohorts, strengths and kin of the gallery are kept."""
         return True
 
+    @property
+    def helps(self) -> bool:
+        """Whether anything is done: where not, the order of the baseline stays."""
+        return self.strangers_ is not None
+
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Find the cohort and the kin of every set, and how much of what strangers say is subtracted."""
         self.check()
@@ -57,7 +62,8 @@ class Kinship(Reranker):
         if len(tables) < FEWEST:
             return self
         lists = nearest_lists(tables, REACH, track)
-        asked = list(track(_sample(tables), "asking some sets", None))
+        some, sample = rows_of_some(tables, min(SAMPLE, max(1, MOST_NUMBERS // len(tables))))
+        asked = list(track(sample, "asking some sets", some))
         numbers = np.array([row.member for row in asked])
         known = Known.of(lists, numbers, np.stack([row.scores for row in asked]))
         for group in sorted({SMALLEST, group_size(lists.sets)}):
@@ -83,7 +89,7 @@ class Kinship(Reranker):
         if self.total_ != len(tables):
             learnt = f"this second stage was fitted on {self.total_} sets"
             raise BadInput(f"{learnt} and is asked about {len(tables)}: train again")
-        if self.strangers_ is None or self.strengths_ is None:
+        if not self.helps or self.strangers_ is None or self.strengths_ is None:
             scores = row.scores.copy()
         else:
             scores = self.strengths_.of_row(row, self.strangers_.around(row))
@@ -93,7 +99,7 @@ class Kinship(Reranker):
 
     def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
         """Who was kin, who was a stranger, and what each did."""
-        if self.strangers_ is None or self.strengths_ is None:
+        if not self.helps or self.strangers_ is None or self.strengths_ is None:
             return None
         values = self.strengths_.of_row(row, self.strangers_.around(row))
         nobody = Group(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
@@ -167,13 +173,6 @@ def _strangers(known: Known, lists: NDArray[np.int64], group: int) -> Strangers:
     width = min(COHORT, len(lists) // 4)
     skip = min(1 if group <= SMALLEST else group, lists.shape[1] - width - 1)
     return Strangers(known, np.ascontiguousarray(lists[:, : skip + width + 1]), skip)
-
-
-def _sample(tables: Tables) -> Iterator[Row]:
-    """Rows of some sets, evenly spread, asked as queries."""
-    count = min(SAMPLE, len(tables), max(1, MOST_NUMBERS // len(tables)))
-    chosen = np.unique(np.linspace(0, len(tables) - 1, count).astype(np.int64))
-    return rows(tables, tables.sets[chosen], chosen.tolist())
 
 
 def _named(prefix: str, fields: Any) -> dict[str, Any]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.rerankers._kinship import Kinship, too_few
-from lookalike.rerankers.contract import Scored
-from lookalike.transitivity.evidence import Evidence
-from lookalike.transitivity.tables import Row, Tables
 
 # Where fewer sets have kin, those that seem to have are chance.
 LEAST_WITH_KIN = 0.02
@@ -41,12 +38,3 @@ class Auto(Kinship):
         few = f"{self._with_kin()} of {self.total_} sets have kin"
         why = "either hardly anybody is here twice, or people fill whole lists"
         return f"nobody stands out ({few}): {why}. The order stays as it is."
-
-    def score(self, row: Row, tables: Tables) -> Scored:
-        """As `adaptive`, or the baseline."""
-        scored = super().score(row, tables)
-        return scored if self.helps else Scored(row.scores.copy(), np.full(len(tables), -1))
-
-    def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
-        """Nobody moves anything where the baseline stays."""
-        return super().evidence(row, tables, target) if self.helps else None

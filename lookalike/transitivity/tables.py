@@ -108,6 +108,13 @@ def rows(tables: Tables, queries: PreparedSets, members: list[int | None]) -> It
             yield Row(matches.scores[place], matches.modes_a[place], matches.modes_b[place], member)
 
 
+def rows_of_some(tables: Tables, most: int) -> tuple[int, Iterator[Row]]:
+    """How many, and the rows of that many sets, evenly spread, asked as queries."""
+    count = min(most, len(tables))
+    chosen = np.unique(np.linspace(0, len(tables) - 1, count).astype(np.int64))
+    return len(chosen), rows(tables, tables.sets[chosen], chosen.tolist())
+
+
 def _runs(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets) -> list[slice]:
     """Cut sets into blocks, or, for queries of few rows, into fewer and longer runs of equal work.
 
