@@ -12,7 +12,7 @@ from lookalike import parts
 ROOT = Path(__file__).parents[1] / "lookalike"
 
 LAYERS = {
-    0: ("errors", "faceset", "ranking", "parameters", "parts", "progress", "room"),
+    0: ("errors", "sighting", "faceset", "ranking", "parameters", "parts", "progress", "room"),
     1: ("kernels",),
     2: ("similarities", "descriptors", "preparations"),
     3: ("transitivity", "collection", "intake", "worlds"),

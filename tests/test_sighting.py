@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookalike.errors import BadInput
+from lookalike.sighting import Sighting
+
+GOOD = Sighting((10.0, 20.0, 80.0, 90.0), 0.9, 0.5, 0.4, 0.1, 70.2)
+numbers = st.floats(0, 1)
+
+
+def test_a_good_face_has_no_weakness() -> None:
+    assert GOOD.weaknesses == ()
+
+
+def test_every_weakness_is_named() -> None:
+    poor = Sighting((0, 0, 39, 80), 0.5, 0.1, 0.05, 0.9)
+    assert poor.weaknesses == ("small", "unsure", "blurred", "dark", "turned")
+    assert Sighting((0, 0, 80, 80), 0.9, 0.5, 0.95, 0.0).weaknesses == ("bright",)
+
+
+@given(
+    st.tuples(*[st.floats(-1e4, 1e4)] * 4), numbers, numbers, numbers, numbers, st.none() | st.floats(0, 1e6)
+)
+def test_what_is_written_is_read_back(box, score, sharpness, exposure, turn, time) -> None:
+    once = Sighting.from_text(Sighting(box, score, sharpness, exposure, turn, time).as_text())
+    assert Sighting.from_text(once.as_text()) == once
+    assert once.box == pytest.approx(box, abs=0.051)
+    assert once.score == pytest.approx(score, abs=0.0006)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "3", '{"box":[1,2,3],"score":1}', "null"])
+def test_what_is_no_sighting_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="does not describe a sighting"):
+        Sighting.from_text(text)
+
+
+def test_numbers_must_be_finite() -> None:
+    with pytest.raises(BadInput, match="finite"):
+        Sighting((0, 0, float("nan"), 1), 1, 1, 1, 1)
