@@ -1,32 +1,28 @@
 """Child process that decodes .mat files: SciPy may crash here, or fill the memory, and harm nobody.
 
-Run as a script with one argument, the limits as JSON. It imports nothing of this package. A request is a
-line of JSON; an answer is eight bytes with the length of a JSON header, that header, and the bytes of the
-arrays it announces. `mat.py` is the other end.
+Run as a script with one argument, the limits as JSON. A request is a line of JSON; an answer is as
+`restricted.send` writes it. `mat.py` is the other end.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import signal
 import sys
-import time
 import warnings
-from math import ceil, prod
+from math import prod
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import scipy.io
+
+from lookalike.intake.restricted import limit_seconds, restrict, send, take_pipes
 
 NUMBERS: Final = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
 ) | frozenset({"double", "single", "logical"})
 TEXTS: Final = frozenset({"char", "cell"})
-# Where the system does not say how much address space is in use: Python with SciPy takes less.
-USUAL_USE: Final = 2**30
 
 
 class Refused(Exception):
@@ -36,13 +32,7 @@ class Refused(Exception):
 def main() -> None:
     """Answer requests until the other end goes away."""
     limits = json.loads(sys.argv[1])
-    # Only we write to the pipe: whatever a library prints goes nowhere.
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
-    # Ctrl-C is for the parent, which ends us.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = take_pipes()
     warnings.simplefilter("ignore")
     restrict(limits["memory"])
     send(answers, {"ready": True}, [])
@@ -134,44 +124,6 @@ def too_large(most: int) -> str:
         f"takes more than {most / 2**20:,.0f} MiB when it is unpacked, more than any video needs: "
         f"it is damaged or made to do harm, leave it out or split it"
     )
-
-
-def restrict(memory: int) -> None:
-    """Give up what decoding does not need: address space, files to write, dumps of a crash."""
-    try:
-        import resource
-    # Windows has no such limits; there the claims of the file and the time are all that is checked.
-    except ImportError:
-        return
-    used = USUAL_USE
-    with contextlib.suppress(OSError, ValueError):
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    for kind, most in (
-        (resource.RLIMIT_AS, used + memory),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        # A lower limit is in force already, or the system knows the name only.
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(kind, (most, most))
-
-
-def limit_seconds(seconds: float) -> None:
-    """Let the system end us if the next file takes longer, even if the parent is gone by then."""
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time() + seconds) + 1, hard))
-
-
-def send(answers: IO[bytes], header: dict[str, Any], body: list[Any]) -> None:
-    """Write an answer."""
-    text = json.dumps(header).encode()
-    answers.write(len(text).to_bytes(8, "little") + text)
-    for data in body:
-        answers.write(data)
-    answers.flush()
 
 
 if __name__ == "__main__":

@@ -85,8 +85,8 @@ def _albums(path: Path) -> tuple[list[_Album], int]:
     # Links to folders are not followed: they may lead back up.
     for place, folders, files in os.walk(path, onerror=refuse, followlinks=False):
         folder = Path(place)
-        folders[:] = sorted((name for name in folders if not _is_hidden(name)), key=natural_order)
-        seen = [name for name in files if not _is_hidden(name)]
+        folders[:] = sorted((name for name in folders if not is_hidden(name)), key=natural_order)
+        seen = [name for name in files if not is_hidden(name)]
         names = sorted((name for name in seen if _is_picture(folder / name)), key=natural_order)
         others += len(seen) - len(names)
         if names:
@@ -126,7 +126,8 @@ def _check_names(album: _Album) -> None:
         raise BadInput(f"the folder {readable(album.folder)!r} cannot name a set: {reason}") from None
 
 
-def _is_hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder is not meant to be seen."""
     return name.startswith(".") or name.lower() in SYSTEM_NAMES
 
 

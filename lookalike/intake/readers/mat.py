@@ -7,16 +7,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from logging import getLogger
 from pathlib import Path
-from threading import Timer
 from types import TracebackType
 from typing import Final
 
 from lookalike.errors import BadInput, LookalikeError
+from lookalike.intake.children import Ended, take_header, time_limit
 from lookalike.intake.paths import readable
-from lookalike.intake.readers.mat_answers import Answer, Ended, Values, exchange, take_header
+from lookalike.intake.readers.mat_answers import Answer, Values, exchange
 from lookalike.intake.readers.mat_layout import check_layout
 
 logger = getLogger(__name__)
@@ -122,7 +122,7 @@ class MatFiles:
         while True:
             child, fresh = self._started()
             try:
-                with _time_limit(child, self.seconds) as late:
+                with time_limit(child, self.seconds) as late:
                     answer = exchange(child, request, self.most_bytes)
             except Ended:
                 self.close()
@@ -167,7 +167,7 @@ class MatFiles:
             start_new_session=True,
         )
         try:
-            with _time_limit(child, START_SECONDS):
+            with time_limit(child, START_SECONDS):
                 take_header(child)
         except Ended:
             self.close()
@@ -179,22 +179,3 @@ class MatFiles:
             self.close()
             raise
         return child, True
-
-
-@contextlib.contextmanager
-def _time_limit(child: subprocess.Popen[bytes], seconds: float) -> Iterator[list[bool]]:
-    """End the child after so many seconds; the list is no longer empty then."""
-    late: list[bool] = []
-
-    def end() -> None:
-        late.append(True)
-        child.kill()
-
-    # A timer works on every system, while a pipe can be waited for with a limit on some only.
-    timer = Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield late
-    finally:
-        timer.cancel()

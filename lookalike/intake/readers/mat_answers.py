@@ -11,15 +11,11 @@ from typing import IO, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.intake.children import Ended, pipe_of, take_header, taken
+
 Values = NDArray[Any] | list[str]
 
-# The header of an answer names arrays and shapes, or says why there are none.
-MOST_HEADER: Final = 2**20
 DTYPE: Final = re.compile(r"[<>|=]([fiu][1248]|b1)")
-
-
-class Ended(Exception):
-    """The child went away, or answered nonsense."""
 
 
 class Answer(NamedTuple):
@@ -48,12 +44,12 @@ def exchange(child: subprocess.Popen[bytes], request: bytes, most: int) -> Answe
         If the child is gone before all is there, or its answer contradicts itself.
     """
     try:
-        _pipe(child.stdin).write(request)
-        _pipe(child.stdin).flush()
+        pipe_of(child.stdin).write(request)
+        pipe_of(child.stdin).flush()
     except OSError:
         raise Ended from None
     header = take_header(child)
-    answers = _pipe(child.stdout)
+    answers = pipe_of(child.stdout)
     # Whoever took over the child may write anything: any error of these lines means that.
     try:
         refused = " ".join(str(header.get("refused", "")).split())[:1000]
@@ -71,27 +67,6 @@ def exchange(child: subprocess.Popen[bytes], request: bytes, most: int) -> Answe
     return Answer(refused, names, arrays)
 
 
-def take_header(child: subprocess.Popen[bytes]) -> dict[str, Any]:
-    """Take the header of an answer; it is all that a child says when it starts.
-
-    Raises
-    ------
-    Ended
-        If the child is gone, or this is no header.
-    """
-    answers = _pipe(child.stdout)
-    length = int.from_bytes(_taken(answers, 8).tobytes(), "little")
-    if length > MOST_HEADER:
-        raise Ended
-    try:
-        header = json.loads(_taken(answers, length).tobytes())
-    except (ValueError, RecursionError):
-        raise Ended from None
-    if not isinstance(header, dict):
-        raise Ended
-    return header
-
-
 def _array(answers: IO[bytes], said: dict[str, Any]) -> NDArray[Any]:
     shape = tuple(map(int, said["shape"]))
     if not DTYPE.fullmatch(said["dtype"]) or min(shape, default=0) < 0:
@@ -100,28 +75,12 @@ def _array(answers: IO[bytes], said: dict[str, Any]) -> NDArray[Any]:
     if prod(shape) * dtype.itemsize != said["bytes"]:
         raise Ended
     # MATLAB keeps columns together, and so it is sent.
-    return _taken(answers, said["bytes"]).view(dtype).reshape(shape, order="F")
+    return taken(answers, said["bytes"]).view(dtype).reshape(shape, order="F")
 
 
 def _texts(answers: IO[bytes], said: dict[str, Any]) -> list[str]:
-    texts = json.loads(_taken(answers, said["bytes"]).tobytes())
+    texts = json.loads(taken(answers, said["bytes"]).tobytes())
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise Ended
     # Half a surrogate pair could not be stored or shown.
     return [text.encode("utf-8", "replace").decode() for text in texts]
-
-
-def _taken(answers: IO[bytes], length: int) -> NDArray[np.uint8]:
-    """Take exactly so many bytes; the caller has checked the number."""
-    data = np.empty(length, dtype=np.uint8)
-    # The pipe is buffered: it is read until all is there, or the child is gone.
-    buffered: Any = answers
-    if length and buffered.readinto(data) != length:
-        raise Ended
-    return data
-
-
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:
-        raise Ended
-    return pipe

@@ -1,0 +1,131 @@
+"""Files: the photos and films below a folder, in an order that people expect."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lookalike.errors import BadInput
+from lookalike.intake.paths import is_folder, readable, unreadable
+from lookalike.intake.pictures import SUFFIXES
+from lookalike.intake.readers.folders import is_hidden, natural_order
+from lookalike.intake.recognition import START, Media, is_named_like_a_video, recognise
+
+
+@dataclass(frozen=True)
+class MediaPath:
+    """One photo or film that was found.
+
+    Parameters
+    ----------
+    path : Path
+        Where it lies.
+    name : str
+        What it is called: its path below the folder that was given, with ``/``.
+    album : str
+        What its folder is called; empty if the file itself was given.
+    media : Media
+        What it holds.
+    size, changed : int
+        Bytes, and when it was last written, in nanoseconds.
+    """
+
+    path: Path
+    name: str
+    album: str
+    media: Media
+    size: int
+    changed: int
+
+    def sha256(self) -> str:
+        """SHA-256 of its content, which this reads.
+
+        Raises
+        ------
+        NotFound, BadInput
+            If it cannot be read.
+        """
+        try:
+            with self.path.open("rb") as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as reason:
+            raise unreadable(self.path, reason) from None
+
+
+@dataclass
+class FoundFiles:
+    """What a walk came upon: photos and films, what cannot be read and why, and how many others."""
+
+    media: list[MediaPath] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    others: int = 0
+
+
+def find_files(source: Path) -> FoundFiles:
+    """Find the photos and films of a folder and its folders, or take the one file that is given.
+
+    Hidden files, system files and links to folders are left out. What cannot be read is listed, and the
+    rest is found all the same.
+
+    Raises
+    ------
+    NotFound, BadInput
+        If the source itself is not there or cannot be read, or is a file that is neither photo nor film.
+    """
+    found = FoundFiles()
+    if not is_folder(source):
+        _look(found, source, _shown(source.name), "")
+        if found.failed:
+            raise BadInput(found.failed[0][1])
+        if not found.media:
+            raise BadInput(f"{readable(source)!r} is neither a photo nor a film that can be read")
+        return found
+    try:
+        next(os.scandir(source), None)
+    except OSError as reason:
+        raise unreadable(source, reason) from None
+    top = _shown(Path(os.path.abspath(source)).name) or "/"
+
+    def refuse(reason: OSError) -> None:
+        place = Path(reason.filename or source)
+        found.failed.append((readable(place), str(unreadable(place, reason))))
+
+    # Links to folders are not followed: they may lead back up.
+    for place, folders, files in os.walk(source, onerror=refuse, followlinks=False):
+        folder = Path(place)
+        folders[:] = sorted((name for name in folders if not is_hidden(name)), key=natural_order)
+        below = folder.relative_to(source).as_posix()
+        for name in sorted((name for name in files if not is_hidden(name)), key=natural_order):
+            shown = name if below == "." else f"{below}/{name}"
+            _look(found, folder / name, _shown(shown), top if below == "." else _shown(below))
+    return found
+
+
+def _look(found: FoundFiles, path: Path, name: str, album: str) -> None:
+    """Put one file where it belongs."""
+    try:
+        # What is not a plain file (a pipe, a lost link) could be read for ever, or not at all.
+        if not path.is_file():
+            found.others += 1
+            return
+        with path.open("rb") as stream:
+            said = os.fstat(stream.fileno())
+            start = stream.read(START)
+    except OSError as reason:
+        found.failed.append((readable(path), str(unreadable(path, reason))))
+        return
+    media = recognise(start)
+    if media is not None:
+        found.media.append(MediaPath(path, name, album, media, said.st_size, said.st_mtime_ns))
+    elif is_named_like_a_video(path) or path.suffix.lower() in SUFFIXES:
+        what = "empty" if not start else "neither a photo nor a film, whatever its name says"
+        found.failed.append((readable(path), f"{readable(path)!r} is {what}: replace it or take it away"))
+    else:
+        found.others += 1
+
+
+def _shown(name: str) -> str:
+    """A name that a set can have: bytes that are no text, and characters that steer a terminal, by number."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in readable(name))

@@ -1,0 +1,192 @@
+"""Video: the frames of a film in their order, the right way up, with their times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+
+if TYPE_CHECKING:
+    import av
+
+# 8K film has 33 million pixels a frame; what claims more would fill the memory.
+MOST_PIXELS: Final = 40_000_000
+# A film on a damaged disk loses some packets; one that loses so many in a row is over.
+MOST_LOST: Final = 200
+# Pixel formats whose first plane is brightness, one byte a pixel: cuts are seen in it without conversion.
+_BRIGHTNESS_FIRST: Final = ("yuv", "yuvj", "nv12", "nv21", "gray")
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One frame of a film; nothing is converted before it is asked for."""
+
+    time: float
+    decoded: Any
+    turns: int
+
+    def brightness(self) -> NDArray[np.uint8]:
+        """Brightness (height, width), as it lies in the file: not turned."""
+        name = self.decoded.format.name
+        if name.startswith(_BRIGHTNESS_FIRST) and not name.endswith(("le", "be")):
+            plane = self.decoded.planes[0]
+            rows = np.frombuffer(plane, dtype=np.uint8).reshape(-1, plane.line_size)
+            return rows[: self.decoded.height, : self.decoded.width]
+        return np.asarray(self.decoded.to_ndarray(format="gray"))
+
+    def picture(self) -> NDArray[np.uint8]:
+        """RGB (height, width, 3), the right way up."""
+        return np.ascontiguousarray(np.rot90(self.decoded.to_ndarray(format="rgb24"), self.turns))
+
+
+class Video:
+    """A film that is open for reading.
+
+    Parameters
+    ----------
+    container : av.container.InputContainer
+    """
+
+    def __init__(self, container: av.container.InputContainer) -> None:
+        self._container = container
+        self._stream = container.streams.video[0]
+        # Frames are decoded one after the other anyway: FFmpeg may work on several at once.
+        self._stream.thread_type = "AUTO"
+        self.size = (self._stream.codec_context.width, self._stream.codec_context.height)
+        # Why there are fewer frames than the film promises; filled by `frames`.
+        self.remark = ""
+
+    @property
+    def seconds(self) -> float:
+        """How long the film says it is; 0 if it does not say."""
+        if self._stream.duration and self._stream.time_base:
+            return float(self._stream.duration * self._stream.time_base)
+        return (self._container.duration or 0) / 1e6
+
+    def frames(self) -> Iterator[Frame]:
+        """Every frame that can be decoded, with rising times from 0.
+
+        What is damaged is left out; where the rest cannot be read, `remark` says so.
+        """
+        first: float | None = None
+        last = -1.0
+        rate = float(self._stream.average_rate or 25)
+        for number, decoded in enumerate(self._decoded()):
+            if decoded.width * decoded.height > MOST_PIXELS:
+                raise _too_large(decoded.width, decoded.height)
+            said = number / rate if decoded.time is None else float(decoded.time)
+            first = said if first is None else first
+            # Times that stand still or jump back come from damage, or from films cut together.
+            last = max(said - first, last + 1e-3) if last >= 0 else 0.0
+            yield Frame(last, decoded, round(decoded.rotation / 90) % 4)
+        promised = self.seconds
+        if not self.remark and last >= 0 and promised > last + max(1.0, 0.02 * promised):
+            self.remark = f"ends at {timecode(last)}, though it says it lasts until {timecode(promised)}"
+
+    def _decoded(self) -> Iterator[Any]:
+        import av
+
+        lost = 0
+        packets = self._container.demux(self._stream)
+        while True:
+            try:
+                packet = next(packets, None)
+                if packet is None:
+                    return
+                found = packet.decode()
+                lost = 0
+            except av.error.FFmpegError as reason:
+                lost += 1
+                self.remark = f"is damaged ({reason.strerror}): what could be read was taken"
+                if lost > MOST_LOST:
+                    return
+                continue
+            yield from found
+
+
+@contextmanager
+def open_video(stream: IO[bytes], container: str) -> Iterator[Video]:
+    """Open a film that was recognised.
+
+    Only the container that its first bytes name is tried, and whatever it refers to outside itself
+    (other files, the network) is not opened: no film leads anywhere.
+
+    Parameters
+    ----------
+    stream : file
+        Open for reading in binary.
+    container : str
+        As `recognition.recognise` tells.
+
+    Raises
+    ------
+    BadInput
+        If it cannot be read, shows nothing, or claims frames that are too large.
+    """
+    av = _library()
+
+    def refuse(url: str, flags: int, options: dict[str, str]) -> IO[bytes]:
+        raise PermissionError(f"a film may not open {url!r}")
+
+    try:
+        opened = av.open(
+            stream,
+            format=container,
+            io_open=refuse,
+            container_options={"protocol_whitelist": "none", "enable_drefs": "0", "use_absolute_path": "0"}
+            if container == "mov"
+            else {"protocol_whitelist": "none"},
+            metadata_errors="replace",
+        )
+    except (av.error.FFmpegError, ValueError, PermissionError) as reason:
+        raise BadInput(
+            f"cannot be read as a film ({_said(reason)}): copy it again, or leave it out"
+        ) from None
+    try:
+        if not opened.streams.video:
+            raise BadInput("holds sound but no pictures: leave it out")
+        width, height = (
+            opened.streams.video[0].codec_context.width,
+            opened.streams.video[0].codec_context.height,
+        )
+        if width * height > MOST_PIXELS:
+            raise _too_large(width, height)
+        yield Video(opened)
+    finally:
+        opened.close()
+
+
+def timecode(seconds: float) -> str:
+    """Write a time as people do: hours, minutes, seconds, and tenths."""
+    tenths = round(10 * seconds)
+    minutes, rest = divmod(tenths, 600)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02d}:{minutes:02d}:{rest // 10:02d}.{rest % 10}"
+
+
+def _library() -> Any:
+    try:
+        import av
+    except ImportError:
+        raise BadInput(
+            "is a film, and what reads films is not installed: pip install 'lookalike[footage]'"
+        ) from None
+    # What FFmpeg thinks of a file is told in our words, or not at all.
+    av.logging.set_level(None)
+    return av
+
+
+def _said(reason: Exception) -> str:
+    return " ".join(str(getattr(reason, "strerror", None) or reason).split())[:200]
+
+
+def _too_large(width: int, height: int) -> BadInput:
+    return BadInput(
+        f"claims frames of {width} x {height} pixels, more than {MOST_PIXELS // 10**6} million: make them less"
+    )
