@@ -16,7 +16,7 @@ from lookalike.worlds.views import Expression, Light, Style, View, Worn
 
 SMALLEST: Final = 32
 
-__all__ = ["SMALLEST", "Expression", "Light", "Style", "View", "Worn", "check_size", "draw_face"]
+__all__ = ["SMALLEST", "Expression", "Light", "Style", "View", "Worn", "check_size", "draw_face", "painted"]
 
 
 def draw_face(person: Person, view: View, size: int = 96) -> NDArray[np.uint8]:
@@ -36,6 +36,17 @@ def draw_face(person: Person, view: View, size: int = 96) -> NDArray[np.uint8]:
     array (size, size, 3)
         Red, green, blue bytes; the same for the same arguments.
     """
+    return light.photographed(light.lit(painted(person, view, size)), view)
+
+
+def painted(person: Person, view: View, size: int) -> Canvas:
+    """Paint a person back to front, not yet lit: a canvas that knows which part of it is the person.
+
+    Parameters
+    ----------
+    person, view, size : Person, View, int
+        As for `draw_face`.
+    """
     check_size(size)
     canvas = Canvas(person, view, room(view.style.room, view.style.clutter, size, SUPERSAMPLE))
     hair.paint_hair_behind(canvas)
@@ -51,7 +62,7 @@ def draw_face(person: Person, view: View, size: int = 96) -> NDArray[np.uint8]:
     worn.paint_hat(canvas)
     worn.paint_glasses(canvas)
     worn.paint_microphone(canvas)
-    return light.photographed(light.lit(canvas), view)
+    return canvas
 
 
 def check_size(size: int) -> None:
