@@ -28,6 +28,7 @@ from lookalike.evaluation.record import versions
 # Strict queries where a gallery is large; all of them where it is not.
 STRICT, LARGE = 60, 500
 HALVES = 20
+MIRRORED = "within:root=true,mirror=6x5"
 SIZES, DRAWS = (10, 15, 20, 30, 40, 50), 50
 # Where light dominates, and where people do.
 PICTURED = ("yale LBP ex", "ytf dlib ex")
@@ -53,7 +54,7 @@ def defaults(cases: Cases) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     with Gallery(cases.gallery(YTF)) as gallery:
         labels = {id: cases.labels(YTF)[id] for id in gallery.ids()}
-        for preparation in ("none", "auto"):
+        for preparation in ("none", "auto", MIRRORED):
             tables = index(gallery, preparation=preparation)
             fitted = {name: train(tables, name) for name in (BASELINE, AUTO)}
             result = leave_one_out(tables, fitted, labels)

@@ -82,7 +82,9 @@ def build(kind: str, given: Any) -> Any:
         key, equals, value = (text.strip() for text in piece.partition("="))
         if not equals or key not in known:
             allowed = ", ".join(f"{k}=..." for k in known) or "none"
-            raise BadInput(f"{name!r} has no option {piece!r}: its options are {allowed}")
+            # A path with a comma in it comes here in pieces.
+            hint = "" if equals else " (commas separate options)"
+            raise BadInput(f"{name!r} has no option {piece!r}: its options are {allowed}{hint}")
         options[key] = _value(value)
     return cls(**options)
 

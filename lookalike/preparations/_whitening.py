@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
@@ -11,10 +12,15 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
 from lookalike.faceset import Faces, checked_faces
+from lookalike.kernels.mirroring import mirrored_patterns
 from lookalike.kernels.threads import one_blas_thread
 from lookalike.kernels.whitening import Matrix, Scatter, directions, enough, scatter
 from lookalike.parameters import is_whole
 from lookalike.preparations.contract import LONGEST, Preparation
+
+# Neighbours on the circle of a local binary pattern, as everybody has them, and the bins of a cell.
+POINTS = 8
+BINS = POINTS * (POINTS - 1) + 3
 
 
 class Whitening(Preparation):
@@ -27,14 +33,19 @@ class Whitening(Preparation):
     dimension : int
         How many numbers a prepared face has, at most as many as there are directions in which faces vary;
         0 chooses it from the data.
+    mirror : str
+        Add to every face the description of its mirror image first; ``6x5`` says that the numbers are local
+        binary patterns in so many rows and columns of cells, and empty that nothing is added.
     """
 
+    added_options = ("mirror",)
     # Which share of the variance is kept where the dimension is chosen from the data.
     share: float
 
-    def __init__(self, root: bool, dimension: int) -> None:
+    def __init__(self, root: bool, dimension: int, mirror: str) -> None:
         self.root = root
         self.dimension = dimension
+        self.mirror = mirror
         self._mean: Matrix | None = None
         self._table: Matrix | None = None
 
@@ -57,6 +68,10 @@ class Whitening(Preparation):
             raise BadInput(
                 f"dimension must be 0 (chosen from the data) or a whole number from 2 up, "
                 f"got {self.dimension!r}"
+            )
+        if not isinstance(self.mirror, str) or not re.fullmatch("([1-9][0-9]?x[1-9][0-9]?)?", self.mirror):
+            raise BadInput(
+                f"mirror must be empty or the rows and columns of cells, as in 6x5, got {self.mirror!r}"
             )
 
     def fit(self, sets: Iterable[Faces]) -> Self:
@@ -148,6 +163,8 @@ class Whitening(Preparation):
 
     def _rooted(self, faces: Faces) -> Matrix:
         wide = np.asarray(faces, dtype=np.float64)
+        if self.mirror:
+            wide = wide + wide[:, self._mirrored(wide.shape[1])]
         if not self.root:
             return wide
         least = float(wide.min())
@@ -157,3 +174,12 @@ class Whitening(Preparation):
                 f"write root=false, or leave the faces as they are (`--prepare none`)"
             )
         return np.sqrt(wide)
+
+    def _mirrored(self, length: int) -> NDArray[np.intp]:
+        rows, columns = map(int, self.mirror.split("x"))
+        if length != rows * columns * BINS:
+            raise BadInput(
+                f"mirror={self.mirror} needs {rows * columns * BINS} numbers a face, {BINS} for each cell, "
+                f"got {length}: write the grid of the descriptor, or leave mirror out"
+            )
+        return mirrored_patterns(rows, columns, POINTS)

@@ -20,12 +20,15 @@ class Whitened(Whitening):
         Take the square root of every number first, which suits counts.
     dimension : int
         How many directions are kept; 0 keeps those that hold 65 % of the variance.
+    mirror : str
+        Add to every face the description of its mirror image first: ``6x5`` for local binary patterns in 6
+        rows and 5 columns of cells; empty adds nothing.
     """
 
     share = SHARE
 
-    def __init__(self, root: bool = False, dimension: int = 0) -> None:
-        super().__init__(root, dimension)
+    def __init__(self, root: bool = False, dimension: int = 0, mirror: str = "") -> None:
+        super().__init__(root, dimension, mirror)
 
     def _finished(self, even: Matrix, found: Scatter) -> Matrix:
         return even

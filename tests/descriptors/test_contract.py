@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from lookalike import parts
-from lookalike.descriptors.contract import Descriptor, checked_picture
+from lookalike.descriptors.contract import Descriptor, checked_picture, part_of
 from lookalike.errors import BadInput
+from tests.descriptors.models import textured, write
 
 
 @pytest.fixture(params=parts.names("descriptors"))
-def part(request):
-    return parts.build("descriptors", request.param)
+def part(request, tmp_path):
+    # One part cannot do without a file, and says so: see its own tests.
+    needs = {"onnx": lambda: f":model={write(tmp_path / 'model.onnx', textured())}"}
+    return parts.build("descriptors", request.param + needs.get(request.param, str)())
 
 
 @pytest.fixture
@@ -87,6 +90,37 @@ def test_batch_says_which_picture(part, pictures):
         part.describe_many([pictures[0], pictures[1].astype(np.float32)])
 
 
+def test_nothing_is_missing(part):
+    part.check()
+
+
+def test_identity_is_a_text_that_makes_the_same_part_again(part):
+    identity = part.identity
+    assert "\n" not in identity
+    again = parts.build("descriptors", identity)
+    assert type(again) is type(part)
+    assert again.identity == identity == parts.build("descriptors", parts.spec(part)).identity
+
+
+def test_region_lies_within_the_crop_and_can_be_described(part):
+    left, top, right, bottom = part.region
+    assert 0 <= left < right <= 1
+    assert 0 <= top < bottom <= 1
+    crop = np.random.default_rng(2).integers(0, 256, (192, 192, 3), dtype=np.uint8)
+    assert part.describe(part_of(crop, part.region)).shape == (part.dimension,)
+
+
+def test_same_person_is_a_cosine_or_unknown(part):
+    assert part.same_person is None or -1 < part.same_person < 1
+
+
+def test_part_of_a_crop_by_hand():
+    crop = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    np.testing.assert_array_equal(part_of(crop, (0.25, 0.5, 0.5, 0.75)), [[34, 35], [42, 43]])
+    np.testing.assert_array_equal(part_of(crop, (0.0, 0.0, 1.0, 1.0)), crop)
+    assert part_of(np.zeros((192, 192, 3), dtype=np.uint8), (0.1, 0.2, 0.9, 0.8)).shape == (116, 154, 3)
+
+
 def test_two_methods_are_enough():
     class Mean(Descriptor):
         @property
@@ -99,3 +133,7 @@ def test_two_methods_are_enough():
 
     pictures = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
     np.testing.assert_allclose(Mean().describe_many(pictures)[:, 0], [5.5, 17.5])
+    assert Mean().region == (0, 0, 1, 1)
+    assert Mean().same_person is None
+    assert Mean().identity == parts.spec(Mean())
+    Mean().check()

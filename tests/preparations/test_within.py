@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.errors import BadInput
+from lookalike.kernels.mirroring import mirrored_patterns
 from lookalike.preparations.whitened import Whitened
 from lookalike.preparations.within import FLOOR, Within
 from tests.preparations.test_contract import faces_of
@@ -61,3 +64,23 @@ def test_people_are_told_apart_better() -> None:
 
     assert right(sets) < 0.5
     assert right([part.apply(one) for one in sets]) > 0.9
+
+
+def test_mirror_images_are_added() -> None:
+    """Faces that are each other's mirror images become one."""
+    rng = np.random.default_rng(0)
+    sets = [rng.integers(0, 9, (4, 59 * 4)).astype(float) for _ in range(6)]
+    part = Within(root=True, dimension=4, mirror="2x2").fit(sets)
+    places = mirrored_patterns(2, 2, 8)
+    turned = sets[0][:, places]
+    np.testing.assert_allclose(part.apply(turned), part.apply(sets[0]), rtol=1e-6)
+    by_hand = Within(root=True, dimension=4).fit([one + one[:, places] for one in sets])
+    np.testing.assert_array_equal(part.apply(sets[0]), by_hand.apply(sets[0] + turned))
+
+
+def test_a_grid_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(BadInput, match="needs 1770 numbers a face, 59 for each cell, got 12"):
+        Within(mirror="6x5").fit(faces_of())
+    for wrong in ("6", "6x", "0x5", "axb", 5):
+        with pytest.raises(BadInput, match="mirror must be empty or the rows and columns"):
+            Within(mirror=wrong).check()  # type: ignore[arg-type]
