@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lookalike.errors import BadInput, Conflict
+from lookalike.sighting import Sighting
 
 Faces = NDArray[np.floating[Any]]
 
@@ -33,6 +34,8 @@ class FaceSet:
         Where each face came from (a file, a frame); empty, or one for each face.
     pictures : sequence of bytes
         An encoded picture (PNG, JPEG or WebP) of each face; empty, or one for each face.
+    sightings : sequence of Sighting
+        Where and how well each face was seen; empty, or one for each face.
     """
 
     id: str
@@ -40,6 +43,7 @@ class FaceSet:
     origin: str = ""
     sources: Sequence[str] = field(default=())
     pictures: Sequence[bytes] = field(default=())
+    sightings: Sequence[Sighting] = field(default=())
 
     def __post_init__(self) -> None:
         check_id(self.id)
@@ -48,7 +52,8 @@ class FaceSet:
         object.__setattr__(self, "faces", faces)
         if not isinstance(self.origin, str):
             raise BadInput(f"the origin of set {self.id!r} must be text, got {type(self.origin).__name__}")
-        for name, given, kind in (("sources", self.sources, str), ("pictures", self.pictures, bytes)):
+        for name, kind in (("sources", str), ("pictures", bytes), ("sightings", Sighting)):
+            given = getattr(self, name)
             kept = tuple(given) if isinstance(given, Iterable) and not isinstance(given, kind) else (None,)
             if not all(isinstance(one, kind) for one in kept):
                 raise BadInput(

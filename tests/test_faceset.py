@@ -9,8 +9,10 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from lookalike.errors import BadInput, Conflict
 from lookalike.faceset import LONGEST_ID, FaceSet, check_id, checked_faces, unique_ids
+from lookalike.sighting import Sighting
 
 FACES = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
+SEEN = Sighting((10, 20, 80, 90), 0.9, 0.5, 0.4, 0.1, 70.2)
 
 
 def test_a_set() -> None:
@@ -87,10 +89,18 @@ def test_checked_faces_keep_their_precision() -> None:
     assert checked_faces(FACES.astype(int), "x").dtype == np.float64
 
 
-@pytest.mark.parametrize("name", ["sources", "pictures"])
-def test_one_for_each_face_or_none(name: str) -> None:
+@pytest.mark.parametrize(("name", "one"), [("sources", "1"), ("pictures", b"1"), ("sightings", SEEN)])
+def test_one_for_each_face_or_none(name: str, one: object) -> None:
+    assert getattr(FaceSet("a", FACES, **{name: [one, one]}), name) == (one, one)
+    assert getattr(FaceSet("a", FACES, **{name: []}), name) == ()
     with pytest.raises(BadInput, match=f"set 'a' has 2 faces but 3 {name}: give one for each face, or none"):
-        FaceSet("a", FACES, **{name: [b"1", b"2", b"3"] if name == "pictures" else ["1", "2", "3"]})
+        FaceSet("a", FACES, **{name: [one] * 3})
+
+
+@pytest.mark.parametrize("wrong", [None, SEEN, [SEEN, None], ["1", "2"], [SEEN.as_text()] * 2])
+def test_sightings_are_sightings(wrong: object) -> None:
+    with pytest.raises(BadInput, match="sightings of set 'a' must be a list of Sighting, one for each face"):
+        FaceSet("a", FACES, sightings=wrong)
 
 
 @pytest.mark.parametrize("good", ["a", "Größe 7", "日本", "a/b c", "x" * LONGEST_ID, "👩‍🦰"])
@@ -121,6 +131,9 @@ def test_other_ids_are_refused_in_words(bad: object, sentence: str) -> None:
 def test_content_decides_the_hash() -> None:
     one = FaceSet("a", FACES, pictures=[b"x", b"y"])
     assert one.content_hash() == FaceSet("b", FACES, "elsewhere", pictures=[b"x", b"y"]).content_hash()
+    assert (
+        one.content_hash() == FaceSet("a", FACES, "", ["1", "2"], one.pictures, [SEEN, SEEN]).content_hash()
+    )
     others = [
         FaceSet("a", FACES),
         FaceSet("a", FACES[::-1], pictures=[b"x", b"y"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import secrets
 import sqlite3
@@ -110,14 +111,15 @@ def connect(path: Path, wait: float) -> Connection:
 
 
 def check_list(path: Path, wait: float) -> None:
-    """Refuse a gallery whose list of sets contradicts itself, from which sets could be missing unnoticed.
+    """Refuse a gallery whose lists contradict themselves, from which sets could be missing unnoticed.
 
     The faces are not looked at (that would read the whole file): each is checked when it is read.
     """
     with closing(connect(path, wait)) as connection:
-        found = connection.execute("PRAGMA integrity_check(sets)").fetchall()
-    if found != [("ok",)]:
-        raise GalleryUnreadable(f"{path} is damaged ({found[0][0]}): restore it from a backup")
+        for table in itertools.chain(*schema.LISTS[: schema.found(connection)]):
+            found = connection.execute(f"PRAGMA integrity_check({table})").fetchall()
+            if found != [("ok",)]:
+                raise GalleryUnreadable(f"{path} is damaged ({found[0][0]}): restore it from a backup")
 
 
 def check_same(connection: Connection, path: Path) -> None:
@@ -144,6 +146,11 @@ def transaction(connection: Connection, path: Path, writing: bool = False) -> It
     # IMMEDIATE takes the write lock now, where waiting is possible; later SQLite could only give up.
     connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
     try:
+        if writing:
+            # An older gallery becomes one of today's format by its first change, or not if that fails. Who
+            # waited for the lock meanwhile finds it done, so the format is asked for only now.
+            check_format(path, schema.found(connection))
+            schema.migrate(connection)
         yield
         check_same(connection, path)
         connection.execute("COMMIT")
@@ -217,13 +224,14 @@ def _settled(path: Path, how: str, wait: float) -> Connection:
         for setting in SETTINGS:
             connection.execute(setting)
         # The header on disk may be older than the journal: ask again, now that SQLite reads both.
-        check_format(path, int(connection.execute("PRAGMA user_version").fetchone()[0]))
+        found = schema.found(connection)
+        check_format(path, found)
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal" and is_writable(path):
             connection.execute("PRAGMA journal_mode = WAL")  # another tool had turned it off
-        for probe in schema.PROBES:
+        for probe in itertools.chain(*schema.PROBES[:found]):
             connection.execute(probe).fetchall()
-        found = path.stat()
-        connection.identity = (found.st_dev, found.st_ino)
+        opened = path.stat()
+        connection.identity = (opened.st_dev, opened.st_ino)
     except BaseException:
         connection.close()
         raise

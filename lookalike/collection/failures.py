@@ -99,6 +99,13 @@ def damaged(path: Path, why: str) -> GalleryUnreadable:
     )
 
 
+def damaged_rows(
+    path: Path, what: str, advice: str = "restore it from a backup, or remove and add that set again"
+) -> GalleryUnreadable:
+    """The error for rows that SQLite can read but that contradict themselves."""
+    return GalleryUnreadable(f"{path} is damaged: {what}: {advice}")
+
+
 def disk_full(path: Path) -> StorageFailed:
     """The one sentence for a full disk, whoever noticed it."""
     return StorageFailed(

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-import numpy as np
+from numpy.typing import ArrayLike
 
-from lookalike.collection import connections, purge, queries, rows
-from lookalike.collection.connections import Connection
-from lookalike.collection.failures import in_words
+from lookalike.collection import filing, media, models, pairs, purge, queries, rows
+from lookalike.collection.media import MediaFile
+from lookalike.collection.models import Model
+from lookalike.collection.opened import Opened
 from lookalike.collection.queries import SetFacts
-from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
-from lookalike.faceset import FaceSet, checked_faces
-
-logger = logging.getLogger(__name__)
+from lookalike.faceset import FaceSet
 
 
 class Gallery:
     """The sets of one collection, in one file.
 
-    Use it from any thread: short operations share one connection behind a lock, which is simpler than a
-    connection for each thread and leaves none behind when a thread ends; `sets`, which may take minutes,
-    reads through a connection of its own so that it holds up nobody. Do not carry it into a forked process:
-    open the gallery there again.
+    Use it from any thread; `sets`, which may take minutes, holds up nobody. Do not carry it into a forked
+    process: open the gallery there again.
 
     Parameters
     ----------
@@ -49,25 +42,9 @@ class Gallery:
     """
 
     def __init__(self, path: str | Path, create: bool = False, wait: float = 30.0) -> None:
-        if "\0" in str(path):
-            raise BadInput(f"a gallery path may not hold a NUL character, got {str(path)!r}: rename the file")
-        self.path = Path(path)
-        self._file = self.path.absolute()
-        self._wait = wait
-        self._lock = threading.RLock()
-        self._streams = 0
+        self._opened = Opened(path, create, wait)
+        self.path = self._opened.path
         self._remembered = queries.Remembered()
-        with in_words(self.path):
-            if not self._file.exists():
-                if not create:
-                    raise NotFound(
-                        f"there is no gallery at {path}: make one by adding sets to it (`lookalike add`)"
-                    )
-                connections.create(self._file)
-            connections.check_file(self._file)
-            connections.check_list(self._file, wait)
-            self._connection: Connection | None = connections.connect(self._file, wait)
-        self._catch_up()
 
     def __enter__(self) -> Self:
         return self
@@ -77,14 +54,7 @@ class Gallery:
 
     def close(self) -> None:
         """Give the file back; closing twice does nothing."""
-        with self._lock:
-            if self._connection is None:
-                return
-            try:
-                self._catch_up()
-            finally:
-                self._connection.close()
-                self._connection = None
+        self._opened.close()
 
     # Changing.
 
@@ -108,33 +78,9 @@ class Gallery:
         Conflict
             If the id is taken by other content, or the faces are of another descriptor or dimension.
         """
-        if not isinstance(faceset, FaceSet):
-            raise BadInput(f"only a FaceSet can be added, got {type(faceset).__name__}: make one of it")
-        if not isinstance(descriptor, str) or not descriptor.strip() or not descriptor.isprintable():
-            raise BadInput(
-                f"a descriptor must be named by printable text, got {descriptor!r}: say what made the faces"
-            )
-        # Rounding to single precision can make a row constant, and such a set could never be read back.
-        checked_faces(faceset.faces, f"set {faceset.id!r} in single precision")
-        content = faceset.content_hash()
-        with self._transaction(writing=True) as connection:
-            rows.settle_kind(connection, self.path, faceset, descriptor)
-            there = connection.execute(
-                "SELECT content, faces FROM sets WHERE id = ?", (faceset.id,)
-            ).fetchone()
-            if there is None:
-                rows.insert(connection, faceset, content)
-                return True
-            # The same descriptors are the same set, however their pictures were encoded.
-            same = there[0] == content or np.array_equal(
-                self._read(connection, faceset.id, pictures=False).faces, faceset.faces
-            )
-            if not same:
-                raise Conflict(
-                    f"{self.path} already has a set {faceset.id!r}, with {there[1]} faces; the one given has "
-                    f"{len(faceset)} faces with other content: remove it first or choose another id"
-                )
-            return False
+        rows.check(faceset, descriptor)
+        with self._opened.transaction(writing=True) as connection:
+            return rows.add(connection, self.path, faceset, descriptor)
 
     def remove(self, ids: Iterable[str]) -> list[str]:
         """Remove sets, all of them or none, then wipe what they leave behind in the file.
@@ -160,70 +106,172 @@ class Gallery:
         asked = list(dict.fromkeys(queries.several(ids)))
         if not asked:
             return []
-        with self._transaction(writing=True) as connection:
-            for set_id in asked:
-                if not queries.has(connection, set_id):
-                    raise queries.unknown(connection, self.path, set_id)
-            for set_id in asked:
-                rows.delete(connection, set_id)
-            if queries.count(connection) == 0:
-                # An empty gallery takes any kind of face again.
-                connection.execute("DELETE FROM facts WHERE name IN ('descriptor', 'dimension')")
+        with self._opened.transaction(writing=True) as connection:
+            filing.forget(connection, self.path, asked)
             purge.mark(connection)
-        self._catch_up(wait=self._wait)
+        self._opened.catch_up(wait=self._opened.wait)
         return asked
+
+    def keep_file(
+        self,
+        file: MediaFile,
+        new: Sequence[FaceSet],
+        grown: Sequence[FaceSet] = (),
+        apart: Iterable[tuple[str, str]] = (),
+        descriptor: str = "array",
+    ) -> bool:
+        """Keep a video or photo with everything found in it, wholly or not at all.
+
+        Parameters
+        ----------
+        file : MediaFile
+            One without any face is kept too, so that it is not looked at again.
+        new : sequence of FaceSet
+            Sets that begin with it.
+        grown : sequence of FaceSet
+            More faces of sets in the gallery, to be put behind those they have. Their origins stay.
+        apart : iterable of pairs of ids
+            Sets that are certainly of different people.
+        descriptor : str
+            What made the faces.
+
+        Returns
+        -------
+        bool
+            True if kept. False if the content of the file is known: then only its place is kept.
+
+        Raises
+        ------
+        Conflict
+            As `add`, or if a set is given twice or grows by faces of which more or less is known.
+        NotFound
+            If a set that grows, or one of a pair, is not there.
+        """
+        given = filing.Filed(file, tuple(new), tuple(grown), pairs.checked(apart), descriptor)
+        with self._opened.transaction(writing=True) as connection:
+            return filing.keep(connection, self.path, given)
+
+    def describe(self, name: str, vectors: Iterable[tuple[str, ArrayLike]]) -> None:
+        """Keep what another model makes of the faces of some sets, beside what the current one made.
+
+        All that is given is kept, or nothing. Give some sets at a time, and after an interruption go on with
+        those that `undescribed` names. Raise Conflict if the model is the current one, or if it made vectors
+        for more or fewer faces, or of another length.
+
+        Parameters
+        ----------
+        name : str
+            The model; its first vectors fix how many numbers it gives.
+        vectors : iterable of (id, array (n, d))
+            Sets, each with all of its faces in order.
+        """
+        rows.check_name(name)
+        given = models.checked(vectors)
+        with self._opened.transaction(writing=True) as connection:
+            models.insert(connection, self.path, name, given)
+
+    def use(self, name: str) -> None:
+        """Make a model the current one, and keep the vectors of the one it follows beside it.
+
+        Content hashes change with the descriptors; ids, pictures and all else stay. Raise NotFound if the
+        model has described nothing here, Conflict if it has not described every face.
+        """
+        with self._opened.transaction(writing=True) as connection:
+            models.use(connection, self.path, name)
+
+    def set_hint(self, name: str, value: str | None) -> None:
+        """Remember a hint, or forget it: ``model_file`` says where the file of the current model lies."""
+        queries.check_hint(name)
+        with self._opened.transaction(writing=True) as connection:
+            queries.set_hint(connection, name, value)
 
     # Asking.
 
     @property
     def descriptor(self) -> str | None:
         """What made the faces; None while the gallery is empty."""
-        with self._transaction() as connection:
+        with self._opened.transaction() as connection:
             return queries.fact(connection, "descriptor")
 
     @property
     def dimension(self) -> int | None:
         """How many numbers describe a face; None while the gallery is empty."""
-        with self._transaction() as connection:
+        with self._opened.transaction() as connection:
             return queries.dimension(connection, self.path)
 
     def __len__(self) -> int:
-        with self._transaction() as connection:
+        with self._opened.transaction() as connection:
             return queries.count(connection)
 
     def __contains__(self, set_id: object) -> bool:
-        with self._transaction() as connection:
+        with self._opened.transaction() as connection:
             return queries.has(connection, set_id)
 
     def ids(self) -> list[str]:
         """Every set id, sorted by code point."""
-        with self._transaction() as connection:
+        with self._opened.transaction() as connection:
             return queries.ids(connection, self.path)
 
     def contents(self) -> dict[str, str]:
         """Id -> content hash of each set, sorted by id."""
-        with self._transaction() as connection:
+        with self._opened.transaction() as connection:
             return self._remembered.contents(connection, self.path)
 
     def fingerprint(self) -> str:
         """SHA-256 of descriptor, dimension, contents: two galleries with the same one rank alike."""
-        with self._transaction() as connection:
+        with self._opened.transaction() as connection:
             return self._remembered.fingerprint(connection, self.path)
 
-    def listing(self) -> Iterator[SetFacts]:
-        """What is known of each set without reading its faces, by id."""
-        with self._transaction() as connection:
-            return iter(queries.listing(connection, self.path))
+    def listing(self, ids: Iterable[str] | None = None) -> Iterator[SetFacts]:
+        """What is known of each set without reading its faces, by id; or of some, in the order asked for."""
+        with self._opened.transaction() as connection:
+            return iter(queries.listing(connection, self.path, ids))
 
     def facts(self) -> dict[str, str | int | bool | None]:
         """Format, counts, size, descriptor, dimension, creation time, whether a wipe is due."""
-        with self._transaction() as connection:
+        with self._opened.transaction() as connection:
             return queries.overview(connection, self.path)
+
+    def files(self) -> list[MediaFile]:
+        """Every video and photo that was looked at, by path."""
+        with self._opened.transaction() as connection:
+            return media.everything(connection, self.path)
+
+    def file_of(self, content: str) -> MediaFile | None:
+        """The file whose bytes have this SHA-256, if it was looked at."""
+        with self._opened.transaction() as connection:
+            return media.of(connection, self.path, content)
+
+    def file_at(self, path: str, size: int, changed: int) -> MediaFile | None:
+        """The file that was last seen at this path, if it has this size and time of change: a quick look."""
+        with self._opened.transaction() as connection:
+            return media.at(connection, self.path, path, size, changed)
+
+    def apart(self) -> list[tuple[str, str]]:
+        """Pairs of sets that are certainly of different people, the smaller id first, in order."""
+        with self._opened.transaction() as connection:
+            return pairs.everything(connection, self.path)
+
+    def models(self) -> list[Model]:
+        """The current model, then those whose vectors lie beside it; none while the gallery is empty."""
+        with self._opened.transaction() as connection:
+            return models.everything(connection, self.path)
+
+    def undescribed(self, name: str) -> list[str]:
+        """Ids of the sets with faces that a model has not described yet."""
+        with self._opened.transaction() as connection:
+            return models.undescribed(connection, self.path, name)
+
+    def hint(self, name: str) -> str | None:
+        """What `set_hint` was told last, or None."""
+        queries.check_hint(name)
+        with self._opened.transaction() as connection:
+            return queries.fact(connection, name)
 
     def get(self, set_id: str, pictures: bool = False) -> FaceSet:
         """Read one set; raise NotFound with similar ids, or GalleryUnreadable if a checksum does not fit."""
-        with self._transaction() as connection:
-            return self._read(connection, set_id, pictures)
+        with self._opened.transaction() as connection:
+            return rows.get(connection, self.path, set_id, pictures, seen=True)
 
     def sets(self, ids: Iterable[str] | None = None) -> Iterator[FaceSet]:
         """Read sets one by one, without pictures, all as they were when the first was asked for.
@@ -238,62 +286,12 @@ class Gallery:
         FaceSet
             The next set. What is removed meanwhile is wiped only when the iterator has ended or is dropped.
         """
-        with self._lock, in_words(self.path):
-            connections.check_same(self._open(), self._file)
-            connection = connections.connect(self._file, self._wait)
-            self._streams += 1
-        try:
-            with in_words(self.path):
-                connection.execute("BEGIN")
+        with self._opened.stream() as connection:
+            with self._opened.reading(connection):
                 # SQLite chooses the version at the first read, not at BEGIN.
                 asked = queries.ids(connection, self.path) if ids is None else iter(queries.several(ids))
                 queries.count(connection)
             for set_id in asked:
-                with in_words(self.path):
-                    self._open()
-                    found = self._read(connection, set_id, pictures=False)
-                    connections.check_same(connection, self._file)
+                with self._opened.reading(connection):
+                    found = rows.get(connection, self.path, set_id)
                 yield found
-        finally:
-            connection.close()
-            with self._lock:
-                self._streams -= 1
-
-    # Workings.
-
-    def _open(self) -> Connection:
-        if self._connection is None:
-            raise BadInput(f"the gallery {self.path} was closed: open it again to use it")
-        return self._connection
-
-    @contextmanager
-    def _transaction(self, writing: bool = False) -> Iterator[Connection]:
-        with self._lock, in_words(self.path):
-            connection = self._open()
-            with connections.transaction(connection, self._file, writing):
-                yield connection
-
-    def _read(self, connection: Connection, set_id: str, pictures: bool) -> FaceSet:
-        if not queries.has(connection, set_id):
-            raise queries.unknown(connection, self.path, set_id)
-        dimension = queries.dimension(connection, self.path)
-        found = rows.read(connection, self.path, set_id, dimension, pictures) if dimension else None
-        if found is None:
-            raise rows.damaged(self.path, f"set {set_id!r} is listed but cannot be found")
-        return found
-
-    def _catch_up(self, wait: float = 0.0) -> None:
-        """Do the wipe that removals owe; what prevents it is logged, since the sets are removed already."""
-        with self._lock:
-            connection = self._open()
-            if not connections.is_writable(self._file):
-                return
-            try:
-                with in_words(self.path):
-                    # Waiting for a reader of our own could be waiting for ourselves.
-                    done = purge.wipe(connection, 0.0 if self._streams else wait)
-                reason = "others are using it"
-            except LookalikeError as error:
-                done, reason = False, str(error)
-        if not done:
-            logger.warning("%s still holds traces of removed sets, to be wiped later: %s", self.path, reason)

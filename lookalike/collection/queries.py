@@ -9,31 +9,56 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from lookalike.collection import purge, schema
+from lookalike.collection import media, purge, schema
 from lookalike.errors import BadInput, GalleryUnreadable, NotFound
 
 SUGGESTIONS = 3
 # Spelling help compares the id with every other, in Python: beyond this many it would keep the user waiting.
 MOST_COMPARED = 20_000
+# Facts that help the user's programs and shape nothing: where the file of the current model was last seen.
+HINTS: Final = ("model_file",)
 
 
 @dataclass(frozen=True)
 class SetFacts:
-    """What a gallery knows of a set without reading its faces."""
+    """What a gallery knows of a set without reading its faces.
+
+    In films, `start` and `end` are the seconds at which its person is seen first and last.
+    """
 
     id: str
     origin: str
     faces: int
     pictures: int
     added: str
+    start: float | None = None
+    end: float | None = None
 
 
 def fact(connection: sqlite3.Connection, name: str) -> str | None:
     """One fact about the whole gallery, or None if it is not settled yet."""
     row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
     return None if row is None else str(row[0])
+
+
+def forget_facts(connection: sqlite3.Connection, *names: str) -> None:
+    """Let facts be unsettled again; the caller holds the transaction."""
+    connection.executemany("DELETE FROM facts WHERE name = ?", ((name,) for name in names))
+
+
+def check_hint(name: object) -> None:
+    """Refuse what is not a hint that a gallery keeps."""
+    if name not in HINTS:
+        raise BadInput(f"a gallery keeps no hint {name!r}: give one of {', '.join(HINTS)}")
+
+
+def set_hint(connection: sqlite3.Connection, name: str, value: str | None) -> None:
+    """Write a hint, or forget it; the caller holds the transaction."""
+    forget_facts(connection, name)
+    if value is not None:
+        connection.execute("INSERT INTO facts VALUES (?, ?)", (name, schema.storable(value)))
 
 
 def dimension(connection: sqlite3.Connection, path: Path) -> int | None:
@@ -68,14 +93,25 @@ def contents(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
     return dict(_rows(connection, path, "SELECT id, content FROM sets ORDER BY id", str, str))
 
 
-def listing(connection: sqlite3.Connection, path: Path) -> list[SetFacts]:
-    """What is known of each set, by id."""
-    asked = "SELECT id, origin, faces, pictures, added FROM sets ORDER BY id"
-    return [SetFacts(*row) for row in _rows(connection, path, asked, str, str, int, int, str)]
+def listing(connection: sqlite3.Connection, path: Path, ids: Iterable[str] | None = None) -> list[SetFacts]:
+    """What is known of each set, by id; or of some, in the order in which they are asked for."""
+    times = "start_seconds, end_seconds" if schema.found(connection) > 1 else "NULL, NULL"
+    asked = f"SELECT id, origin, faces, pictures, added, {times} FROM sets"
+    kinds = (str, str, int, int, str, float | None, float | None)
+    if ids is None:
+        return [SetFacts(*row) for row in _rows(connection, path, f"{asked} ORDER BY id", *kinds)]
+    found = []
+    for set_id in several(ids):
+        if not has(connection, set_id):
+            raise unknown(connection, path, set_id)
+        found += _rows(connection, path, f"{asked} WHERE id = ?", *kinds, given=(set_id,))
+    return [SetFacts(*row) for row in found]
 
 
-def _rows(connection: sqlite3.Connection, path: Path, asked: str, *kinds: type) -> list[Any]:
-    found = connection.execute(asked).fetchall()
+def _rows(
+    connection: sqlite3.Connection, path: Path, asked: str, *kinds: Any, given: tuple[str, ...] = ()
+) -> list[Any]:
+    found = connection.execute(asked, given).fetchall()
     # SQLite keeps any value in any column, so damage may turn text into a number or nothing.
     if not all(isinstance(value, kind) for row in found for value, kind in zip(row, kinds, strict=True)):
         raise GalleryUnreadable(
@@ -121,15 +157,17 @@ def overview(connection: sqlite3.Connection, path: Path) -> dict[str, str | int 
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     page_size = connection.execute("PRAGMA page_size").fetchone()[0]
     return {
-        "format": schema.FORMAT,
+        "format": schema.found(connection),
         "sets": sets,
         "faces": faces,
         "pictures": pictures,
+        "files": media.count(connection),
         "bytes": pages * page_size,
         "descriptor": fact(connection, "descriptor"),
         "dimension": dimension(connection, path),
         "created": fact(connection, "created"),
         "purge_due": purge.is_due(connection),
+        **{name: told for name in HINTS if (told := fact(connection, name)) is not None},
     }
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from lookalike.collection import queries
+from lookalike.collection import queries, sightings
+from lookalike.collection.failures import damaged_rows
 from lookalike.collection.schema import now, storable
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable
-from lookalike.faceset import FaceSet
+from lookalike.faceset import FaceSet, checked_faces
 
 # LOW LEVEL: one face.
 
@@ -23,7 +25,57 @@ def checksum(set_id: str, position: int, source: str | None, descriptor: bytes) 
     return hashlib.sha256(place.encode() + descriptor).digest()
 
 
-# HIGH LEVEL: one set.
+def numbers(connection: sqlite3.Connection, set_id: str, first: int = 0) -> list[int]:
+    """The row number of each face of a set, from a position on."""
+    asked = (
+        "SELECT faces.number FROM sets JOIN faces ON set_number = sets.number WHERE id = ? AND position >= ?"
+    )
+    return [row[0] for row in connection.execute(f"{asked} ORDER BY position", (set_id, first))]
+
+
+def write(
+    connection: sqlite3.Connection, path: Path, set_id: str, statement: str, values: Iterable[tuple[Any, ...]]
+) -> None:
+    """Run a statement for each face; one that reaches no row shows that an index leads astray."""
+    given = list(values)
+    if connection.executemany(statement, given).rowcount != len(given):
+        raise astray(path, set_id)
+
+
+def astray(path: Path, set_id: str) -> GalleryUnreadable:
+    """The error for an index that does not lead to the faces of a set."""
+    return damaged_rows(path, f"not every face of set {set_id!r} is found where it is listed")
+
+
+def face_rows(
+    faceset: FaceSet, first: int = 0
+) -> Iterator[tuple[int, bytes, bytes, str | None, bytes | None]]:
+    """Position, checksum, descriptor, source and picture of each face, from a position on."""
+    for place, face in enumerate(faceset.faces.astype("<f4")):
+        source = storable(faceset.sources[place]) if faceset.sources else None
+        picture = bytes(faceset.pictures[place]) if faceset.pictures else None
+        position, descriptor = first + place, face.tobytes()
+        yield position, checksum(faceset.id, position, source, descriptor), descriptor, source, picture
+
+
+# HIGH LEVEL: one set. Who writes holds the transaction.
+
+
+def check(faceset: object, descriptor: object) -> None:
+    """Refuse what cannot be written, before anything is."""
+    if not isinstance(faceset, FaceSet):
+        raise BadInput(f"only a FaceSet can be added, got {type(faceset).__name__}: make one of it")
+    check_name(descriptor)
+    # Rounding to single precision can make a row constant, and such a set could never be read back.
+    checked_faces(faceset.faces, f"set {faceset.id!r} in single precision")
+
+
+def check_name(descriptor: object) -> None:
+    """Refuse what cannot be the name of a descriptor."""
+    if not isinstance(descriptor, str) or not descriptor.strip() or not descriptor.isprintable():
+        raise BadInput(
+            f"a descriptor must be named by printable text, got {descriptor!r}: say what made the faces"
+        )
 
 
 def settle_kind(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor: str) -> None:
@@ -44,29 +96,106 @@ def settle_kind(connection: sqlite3.Connection, path: Path, faceset: FaceSet, de
         )
 
 
-def insert(connection: sqlite3.Connection, faceset: FaceSet, content: str) -> None:
-    """Write a set whose id is free; the caller holds the transaction."""
-    values = (faceset.id, storable(faceset.origin), content, len(faceset), len(faceset.pictures), now())
-    number = connection.execute(
-        "INSERT INTO sets (id, origin, content, faces, pictures, added) VALUES (?, ?, ?, ?, ?, ?)", values
-    ).lastrowid
+def add(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor: str) -> bool:
+    """Write a set unless the same is there already; whether it was written.
+
+    Raises
+    ------
+    Conflict
+        If the id is taken by other content, or the faces are of another descriptor or dimension.
+    """
+    settle_kind(connection, path, faceset, descriptor)
+    content = faceset.content_hash()
+    there = connection.execute("SELECT content, faces FROM sets WHERE id = ?", (faceset.id,)).fetchone()
+    if there is None:
+        values = (faceset.id, storable(faceset.origin), content, len(faceset), len(faceset.pictures), now())
+        number = connection.execute(
+            "INSERT INTO sets (id, origin, content, faces, pictures, added) VALUES (?, ?, ?, ?, ?, ?)", values
+        ).lastrowid
+        _write_faces(connection, path, int(number or 0), faceset)
+        return True
+    # The same descriptors are the same set, however their pictures were encoded.
+    if there[0] != content and not np.array_equal(get(connection, path, faceset.id).faces, faceset.faces):
+        raise Conflict(
+            f"{path} already has a set {faceset.id!r}, with {there[1]} faces; the one given has "
+            f"{len(faceset)} faces with other content: remove it first or choose another id"
+        )
+    return False
+
+
+def append(connection: sqlite3.Connection, path: Path, more: FaceSet, descriptor: str) -> None:
+    """Write more faces of a set behind those it has.
+
+    Raises
+    ------
+    NotFound
+        If there is no such set.
+    Conflict
+        If they are of another descriptor or dimension, or know more or less about each face.
+    """
+    # All of it is read and held against its checksums: what is damaged must not get a new one.
+    present = get(connection, path, more.id, pictures=True)
+    (number,) = connection.execute("SELECT number FROM sets WHERE id = ?", (more.id,)).fetchone()
+    said = sightings.said(connection, path, number, more.id)
+    settle_kind(connection, path, more, descriptor)
+    known = {"sources": present.sources, "pictures": present.pictures, "sightings": said}
+    for name, has in known.items():
+        given = getattr(more, name)
+        if bool(has) != bool(given):
+            raise Conflict(
+                f"set {more.id!r} of {path} has {name if has else f'no {name}'}, the faces to be appended "
+                f"have {name if given else 'none'}: give them the same way, or make a set of their own"
+            )
+    whole = FaceSet(
+        more.id, np.concatenate([present.faces, more.faces]), pictures=(*present.pictures, *more.pictures)
+    )
+    connection.execute(
+        "UPDATE sets SET content = ?, faces = ?, pictures = ? WHERE number = ?",
+        (whole.content_hash(), len(whole), len(whole.pictures), number),
+    )
+    _write_faces(connection, path, number, more, len(present), said)
+
+
+def _write_faces(
+    connection: sqlite3.Connection,
+    path: Path,
+    number: int,
+    faceset: FaceSet,
+    first: int = 0,
+    said: Sequence[str] = (),
+) -> None:
     connection.executemany(
         "INSERT INTO faces (set_number, position, checksum, descriptor, source, picture)"
         " VALUES (?, ?, ?, ?, ?, ?)",
-        ((number, *face) for face in _face_rows(faceset)),
+        ((number, *face) for face in face_rows(faceset, first)),
     )
+    if faceset.sightings:
+        faces = numbers(connection, faceset.id, first)
+        if len(faces) != len(faceset):
+            raise astray(path, faceset.id)
+        sightings.append(connection, number, faceset.id, said, faces, faceset.sightings)
 
 
-def _face_rows(faceset: FaceSet) -> Iterator[tuple[int, bytes, bytes, str | None, bytes | None]]:
-    for position, face in enumerate(faceset.faces.astype("<f4")):
-        source = storable(faceset.sources[position]) if faceset.sources else None
-        picture = bytes(faceset.pictures[position]) if faceset.pictures else None
-        descriptor = face.tobytes()
-        yield position, checksum(faceset.id, position, source, descriptor), descriptor, source, picture
+def get(
+    connection: sqlite3.Connection, path: Path, set_id: str, pictures: bool = False, seen: bool = False
+) -> FaceSet:
+    """Read one set back; raise NotFound with similar ids if there is none. `read` tells the rest."""
+    if not queries.has(connection, set_id):
+        raise queries.unknown(connection, path, set_id)
+    dimension = queries.dimension(connection, path)
+    found = read(connection, path, set_id, dimension, pictures, seen) if dimension else None
+    if found is None:
+        raise damaged_rows(path, f"set {set_id!r} is listed but cannot be found")
+    return found
 
 
 def read(
-    connection: sqlite3.Connection, path: Path, set_id: str, dimension: int, pictures: bool = False
+    connection: sqlite3.Connection,
+    path: Path,
+    set_id: str,
+    dimension: int,
+    pictures: bool = False,
+    seen: bool = False,
 ) -> FaceSet | None:
     """Read one set back, or None if there is no such set.
 
@@ -82,6 +211,8 @@ def read(
         How many numbers a descriptor must have.
     pictures : bool
         Whether to read the pictures too.
+    seen : bool
+        Whether to read where the faces were seen.
 
     Raises
     ------
@@ -100,37 +231,28 @@ def read(
         (number,),
     ).fetchall()
     if not isinstance(origin, str) or not isinstance(content, str):
-        raise damaged(path, f"set {set_id!r} has lost its origin or content hash")
+        raise damaged_rows(path, f"set {set_id!r} has lost its origin or content hash")
     if len(faces) != count:
-        raise damaged(path, f"set {set_id!r} has {len(faces)} of its {count} faces")
+        raise damaged_rows(path, f"set {set_id!r} has {len(faces)} of its {count} faces")
     for expected, (position, check, descriptor, source, _) in enumerate(faces):
         if not isinstance(descriptor, bytes) or len(descriptor) != 4 * dimension:
             given = f"{len(descriptor)} bytes" if isinstance(descriptor, bytes) else "no bytes"
-            raise damaged(path, f"face {expected} of set {set_id!r} has {given} where {4 * dimension} belong")
+            raise damaged_rows(
+                path, f"face {expected} of set {set_id!r} has {given} where {4 * dimension} belong"
+            )
         text = source is None or isinstance(source, str)
         if position != expected or not text or check != checksum(set_id, expected, source, descriptor):
-            raise damaged(path, f"face {expected} of set {set_id!r} does not fit its checksum")
+            raise damaged_rows(path, f"face {expected} of set {set_id!r} does not fit its checksum")
     descriptors = np.frombuffer(b"".join(face[2] for face in faces), dtype="<f4").reshape(count, dimension)
     sources = tuple(face[3] for face in faces) if faces and faces[0][3] is not None else ()
     shown = tuple(face[4] for face in faces) if faces and faces[0][4] is not None else ()
+    where = sightings.read(connection, path, number, set_id) if seen else ()
     try:
-        found = FaceSet(set_id, descriptors, origin, sources, shown)
+        found = FaceSet(set_id, descriptors, origin, sources, shown, where)
         # The faces passed their own checks: only the pictures can still differ.
         whole = not pictures or found.content_hash() == content
     except (BadInput, TypeError) as error:
-        raise damaged(path, f"set {set_id!r} cannot be read back ({error})") from error
+        raise damaged_rows(path, f"set {set_id!r} cannot be read back ({error})") from error
     if not whole:
-        raise damaged(path, f"the pictures of set {set_id!r} do not fit its content hash")
+        raise damaged_rows(path, f"the pictures of set {set_id!r} do not fit its content hash")
     return found
-
-
-def delete(connection: sqlite3.Connection, set_id: str) -> None:
-    """Delete a set with its faces, which go by the foreign key; the caller holds the transaction."""
-    connection.execute("DELETE FROM sets WHERE id = ?", (set_id,))
-
-
-def damaged(path: Path, what: str) -> GalleryUnreadable:
-    """The error for rows that contradict themselves."""
-    return GalleryUnreadable(
-        f"{path} is damaged: {what}: restore it from a backup, or remove and add that set again"
-    )

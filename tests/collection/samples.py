@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
 from lookalike.collection import manifest
+from lookalike.collection.media import MediaFile
 from lookalike.collection.tables import StoredTables
 from lookalike.faceset import FaceSet
+from lookalike.sighting import Sighting
 
 SEED = 20240611
 
@@ -20,6 +24,52 @@ QUICK = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 def a_set(name: str = "a", seed: int = 0, count: int = 3, dimension: int = 4, **more) -> FaceSet:
     return FaceSet(name, np.random.default_rng(seed).normal(size=(count, dimension)), **more)
+
+
+def sightings(count: int = 3, start: float | None = 0.0) -> list[Sighting]:
+    """One every half second, or in photos without a time."""
+    times = [None if start is None else start + number / 2 for number in range(count)]
+    return [Sighting((number, 2.5, 60, 70), 0.9, 0.5, 0.4, 0.1, time) for number, time in enumerate(times)]
+
+
+def a_file(name: str = "a.mp4", size: int = 10, changed: int = 1, **more) -> MediaFile:
+    """A file whose content is told by its name."""
+    content = hashlib.sha256(name.encode()).hexdigest()
+    return MediaFile(content, f"/films/{name}", size, changed, "video", **more)
+
+
+def write_format_1(path: Path, sets: list[FaceSet], descriptor: str = "array") -> None:
+    """A gallery as lookalike up to 0.5 wrote it; word for word, since what is on disks does not change."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA page_size = 16384")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA application_id = {0x4C4F4F4B}")
+        connection.execute("CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+        connection.execute(
+            "CREATE TABLE sets (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, origin TEXT NOT NULL,"
+            " content TEXT NOT NULL, faces INTEGER NOT NULL, pictures INTEGER NOT NULL, added TEXT NOT NULL)"
+        )
+        connection.execute(
+            "CREATE TABLE faces (number INTEGER PRIMARY KEY,"
+            " set_number INTEGER NOT NULL REFERENCES sets (number) ON DELETE CASCADE,"
+            " position INTEGER NOT NULL, checksum BLOB NOT NULL, descriptor BLOB NOT NULL,"
+            " source TEXT, picture BLOB, UNIQUE (set_number, position))"
+        )
+        facts = {"created": "2024-06-11T10:00:00+00:00", "descriptor": descriptor, "dimension": "4"}
+        connection.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
+        for number, one in enumerate(sets, 1):
+            values = (number, one.id, one.origin, one.content_hash(), len(one), len(one.pictures), "2024")
+            connection.execute("INSERT INTO sets VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+            for position, face in enumerate(one.faces.astype("<f4")):
+                source = one.sources[position] if one.sources else None
+                place = f"{one.id}\0{position}\0{'-' if source is None else '+' + source}\0"
+                check = hashlib.sha256(place.encode() + face.tobytes()).digest()
+                picture = one.pictures[position] if one.pictures else None
+                connection.execute(
+                    "INSERT INTO faces VALUES (NULL, ?, ?, ?, ?, ?, ?)",
+                    (number, position, check, face.tobytes(), source, picture),
+                )
+        connection.execute("PRAGMA user_version = 1")
 
 
 def edit(path: Path, *statements: str) -> None:

@@ -20,9 +20,9 @@ from tests.collection.samples import a_set, edit
 def test_a_new_gallery_is_private_and_protected(gallery: Gallery, path: Path) -> None:
     gallery.add(a_set())
     assert {each.stat().st_mode & 0o777 for each in path.parent.iterdir()} == {0o600}
-    ask = gallery._connection.execute
+    ask = gallery._opened.connection.execute
     asked = ("journal_mode", "synchronous", "foreign_keys", "secure_delete", "busy_timeout", "user_version")
-    assert [ask(f"PRAGMA {name}").fetchone()[0] for name in asked] == ["wal", 2, 1, 1, 30000, 1]
+    assert [ask(f"PRAGMA {name}").fetchone()[0] for name in asked] == ["wal", 2, 1, 1, 30000, 2]
     assert ask("PRAGMA application_id").fetchone()[0] == 0x4C4F4F4B
 
 
@@ -30,7 +30,7 @@ def test_write_ahead_journal_is_restored(path: Path) -> None:
     Gallery(path, create=True).close()
     edit(path, "PRAGMA journal_mode = DELETE")
     with Gallery(path) as gallery:
-        assert gallery._connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert gallery._opened.connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
 # Opening.
@@ -109,7 +109,7 @@ def test_a_newer_format_is_refused_untouched(path: Path) -> None:
     edit(path, "PRAGMA user_version = 7", "PRAGMA wal_checkpoint(TRUNCATE)")
     before = path.read_bytes()
     with pytest.raises(
-        GalleryUnreadable, match=r"newer lookalike \(format 7, this one reads up to 1\): upgrade lookalike"
+        GalleryUnreadable, match=r"newer lookalike \(format 7, this one reads up to 2\): upgrade lookalike"
     ):
         Gallery(path, create=True)
     assert path.read_bytes() == before
@@ -159,7 +159,7 @@ def test_a_full_disk_while_creating_leaves_nothing(path: Path, limit: int) -> No
 
 READ_AND_WRITE = """
 with Gallery(sys.argv[1]) as gallery:
-    print(gallery.ids(), [each.id for each in gallery.sets()], gallery._connection.frozen is not None)
+    print(gallery.ids(), [each.id for each in gallery.sets()], gallery._opened.connection.frozen is not None)
     try:
         gallery.add(FaceSet("b", faces(2)))
     except LookalikeError as error:
@@ -235,7 +235,7 @@ def test_a_frozen_gallery_that_changes_is_not_trusted(path: Path, monkeypatch: p
     with Gallery(path, create=True) as gallery:
         gallery.add(a_set("a"))
     with Gallery(path) as gallery:
-        gallery._connection.frozen = connections._last_change(path)
+        gallery._opened.connection.frozen = connections._last_change(path)
         assert gallery.ids() == ["a"]
         os.utime(path, ns=(1, 1))
         with pytest.raises(StorageFailed, match="was changed by another process while it was read"):

@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as hnp
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
 from lookalike.faceset import FaceSet
+from lookalike.sighting import Sighting
 from tests.collection.samples import QUICK, a_set
 
 # What goes in comes out.
@@ -36,12 +37,20 @@ def face_sets(draw: st.DrawFn) -> FaceSet:
     flat = (faces == faces[:, :1]).all(axis=1)
     faces[flat, 0] = np.where(faces[flat, 1] == 1, 2, 1)
     each = {"min_size": shape[0], "max_size": shape[0]}
+    share = st.floats(0, 1)
+    seen = st.builds(
+        Sighting,
+        st.tuples(*[st.floats(-1e4, 1e4)] * 4),
+        *[share] * 4,
+        st.none() | st.floats(0, 1e5),
+    )
     return FaceSet(
         draw(ids),
         faces,
         draw(anything),
         draw(st.just([]) | st.lists(anything, **each)),
         draw(st.just([]) | st.lists(st.binary(max_size=50), **each)),
+        draw(st.just([]) | st.lists(seen, **each)),
     )
 
 
@@ -55,10 +64,15 @@ def test_a_set_comes_back_as_it_was(given: FaceSet) -> None:
             found = gallery.get(given.id, pictures=True)
             assert gallery.contents() == {given.id: given.content_hash()}
             (streamed,) = gallery.sets()
+            (listed,) = gallery.listing()
+            assert gallery.get(given.id).sightings == found.sightings
     assert found.faces.tobytes() == given.faces.tobytes() == streamed.faces.tobytes()
     assert (found.id, found.origin, found.pictures) == (given.id, given.origin, given.pictures)
     assert tuple(found.sources) == tuple(given.sources)
-    assert streamed.pictures == ()
+    assert streamed.pictures == streamed.sightings == ()
+    assert [one.as_text() for one in found.sightings] == [one.as_text() for one in given.sightings]
+    times = [one.time for one in found.sightings if one.time is not None]
+    assert (listed.start, listed.end) == ((min(times), max(times)) if times else (None, None))
 
 
 @settings(max_examples=20, deadline=None)
@@ -98,14 +112,24 @@ def test_facts_and_listing(gallery: Gallery, path: Path) -> None:
     assert facts.pop("created")
     size = facts.pop("bytes")
     assert facts == {
-        "format": 1,
+        "format": 2,
         "sets": 2,
         "faces": 5,
         "pictures": 2,
+        "files": 0,
         "descriptor": "lbp:rows=6",
         "dimension": 4,
         "purge_due": False,
     }
+    gallery.set_hint("model_file", "/models/caf\udce9.onnx")
+    assert gallery.hint("model_file") == gallery.facts()["model_file"] == r"/models/caf\udce9.onnx"
+    gallery.set_hint("model_file", None)
+    assert gallery.hint("model_file") is None
+    assert "model_file" not in gallery.facts()
+    with pytest.raises(BadInput, match="keeps no hint 'purge': give one of model_file"):
+        gallery.set_hint("purge", "x")
+    with pytest.raises(BadInput, match="keeps no hint"):
+        gallery.hint("purge")
     gallery.close()
     assert path.stat().st_size == size
     assert gallery.path == path
@@ -179,7 +203,7 @@ def test_a_failing_add_leaves_nothing(gallery: Gallery, monkeypatch: pytest.Monk
     with pytest.raises(TypeError):
         gallery.add(broken)
     assert gallery.ids() == ["a"]
-    assert gallery._connection.execute("SELECT count(*) FROM faces").fetchone() == (3,)
+    assert gallery._opened.connection.execute("SELECT count(*) FROM faces").fetchone() == (3,)
 
 
 # Removing.
@@ -241,7 +265,7 @@ def test_a_stream_shows_one_version_and_lets_go(gallery: Gallery, path: Path) ->
     abandoned = gallery.sets()
     next(abandoned)
     del abandoned
-    assert gallery._streams == 0
+    assert gallery._opened.streams == 0
     assert gallery.ids() == ["a", "b", "d", "e"]
     gallery.close()
     with Gallery(path) as again:

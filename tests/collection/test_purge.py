@@ -7,6 +7,7 @@ import random
 import re
 import sqlite3
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ import pytest
 from lookalike.collection import purge
 from lookalike.collection.gallery import Gallery
 from lookalike.faceset import FaceSet
+from lookalike.sighting import Sighting
 from tests.collection import children
-from tests.collection.samples import QUICK, SEED, a_set, raw
+from tests.collection.samples import QUICK, SEED, a_file, a_set, raw, sightings
 
 # Found by search: secure_delete without VACUUM left copies behind in all of these but the last.
 HISTORIES = [
@@ -118,3 +120,47 @@ def test_kill_while_removing_wipes_at_the_next_open(path: Path) -> None:
         assert gallery.ids() == ["other"]
         assert b"CANARY" not in raw(path)
         assert gallery.facts()["purge_due"] is False
+
+
+def test_everything_known_of_a_set_goes(path: Path) -> None:
+    """Path and content of its file, when it was seen, vectors of any model, whom it was seen beside."""
+    with Gallery(path, create=True) as gallery:
+        shared = a_file("CANARY-shared.mp4", remark="with both")
+        own = a_file("CANARY-own.mp4", settings="CANARY-settings", remark="CANARY-remark")
+        seen = [Sighting((1, 2, 3, 4), 0.9, 0.5, 0.4, 0.1, 98765.125)] * 3
+        gallery.keep_file(a_file("CANARY-moved-from.mp4"), [a_set("other")])
+        gallery.keep_file(
+            shared, [a_set("gone", 1, sightings=seen)], [a_set("other", 2)], [("gone", "other")]
+        )
+        gallery.keep_file(own, [], [a_set("gone", 3, sightings=sightings(3, 55555.0))])
+        gallery.keep_file(replace(own, path="/films/CANARY-there.mp4"), [])
+        vectors = np.frombuffer(b"CANARY-vector..!" * 6, dtype="<f4").reshape(6, 4)
+        gallery.describe("new", [("gone", vectors), ("other", np.eye(6, 4) + np.arange(4))])
+        told = (
+            b"98765.125",
+            b"55555.5",
+            b"CANARY-own",
+            b"CANARY-there",
+            b"CANARY-vector",
+            own.content.encode(),
+        )
+        assert all(clue in raw(path) for clue in told)
+        gallery.remove(["gone"])
+        remains = raw(path)
+        assert [clue for clue in told if clue in remains] == []
+        assert b"CANARY-settings" not in remains
+        assert set(re.findall(rb"CANARY-\w+", remains)) == {b"CANARY-shared", b"CANARY-moved"}
+        assert gallery.apart() == []
+        gallery.use("new")
+        gallery.remove(["other"])
+        assert b"CANARY" not in raw(path)
+        assert a_file("CANARY-shared.mp4").content.encode() not in raw(path)
+
+
+def test_a_file_without_faces_stays(path: Path) -> None:
+    with Gallery(path, create=True) as gallery:
+        gallery.keep_file(a_file("landscape.mp4"), [])
+        gallery.keep_file(a_file("CANARY.mp4"), [a_set()])
+        gallery.remove(["a"])
+        assert gallery.files() == [a_file("landscape.mp4")]
+        assert b"CANARY" not in raw(path)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from lookalike.collection import rows
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import GalleryUnreadable, NotFound
-from tests.collection.samples import SEED, a_set, edit
+from tests.collection.samples import SEED, a_file, a_set, edit, sightings
 
 
 @pytest.mark.parametrize(
@@ -54,21 +56,41 @@ def test_damaged_pictures_are_found_out(path: Path) -> None:
             gallery.get("a", pictures=True)
 
 
-def test_a_set_missing_from_the_list_is_noticed(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("index", "partial"),
+    [
+        ("sqlite_autoindex_sets_1", "UNIQUE INDEX partial ON sets (id) WHERE id <> 'hidden'"),
+        ("files_by_path", "INDEX partial ON files (path) WHERE path <> '/films/a.mp4'"),
+        ("set_files_by_file", "INDEX partial ON set_files (file_number) WHERE set_number > 1"),
+        ("apart_by_second", "INDEX partial ON apart (second) WHERE second > 9"),
+        ("sqlite_autoindex_models_1", "UNIQUE INDEX partial ON models (name) WHERE name <> 'new'"),
+    ],
+)
+def test_what_is_missing_from_a_list_is_noticed(path: Path, index: str, partial: str) -> None:
     with Gallery(path, create=True) as gallery:
-        gallery.add(a_set("here"))
-        gallery.add(a_set("hidden"))
-    # The index over ids is rewritten as if it were partial: the second set is in the table but not in it.
+        gallery.keep_file(a_file(), [a_set("here"), a_set("hidden")], apart=[("here", "hidden")])
+        gallery.describe("new", [("here", np.eye(3))])
+    # An index is rewritten as if it were partial: a row is in the table but not in it.
     edit(
         path,
         "PRAGMA writable_schema = ON",
-        "CREATE UNIQUE INDEX partial ON sets (id) WHERE id <> 'hidden'",
+        f"CREATE {partial}",
         "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'partial')"
-        " WHERE name = 'sqlite_autoindex_sets_1'",
+        f" WHERE name = '{index}'",
         "DELETE FROM sqlite_schema WHERE name = 'partial'",
     )
-    with pytest.raises(GalleryUnreadable, match="missing from index"):
+    with pytest.raises(GalleryUnreadable, match=r"missing from index|wrong # of entries in index"):
         Gallery(path)
+
+
+def test_a_face_that_is_not_where_it_is_listed_is_noticed(gallery: Gallery) -> None:
+    gallery.add(a_set())
+    write = "UPDATE faces SET position = position WHERE number = ?"
+    connection = gallery._opened.connection
+    assert rows.numbers(connection, "a") == [1, 2, 3]
+    rows.write(connection, gallery.path, "a", write, [(1,), (2,), (3,)])
+    with pytest.raises(GalleryUnreadable, match="not every face of set 'a' is found where it is listed"):
+        rows.write(connection, gallery.path, "a", write, [(1,), (99,)])
 
 
 def test_a_schema_that_is_not_text(path: Path) -> None:
@@ -101,8 +123,11 @@ def test_damaged_bytes_are_found_out_or_harmless(path: Path) -> None:
     """Flips, cuts, holes anywhere in the file: faces come back as they were, or an error says why not."""
     with Gallery(path, create=True) as gallery:
         for number in range(12):
-            gallery.add(a_set(f"set {number}", number, 40, sources=[f"frame {face}" for face in range(40)]))
+            more = {"sources": [f"frame {face}" for face in range(40)], "sightings": sightings(40)}
+            pairs = [("set 0", f"set {number}")] if number else []
+            gallery.keep_file(a_file(str(number)), [a_set(f"set {number}", number, 40, **more)], apart=pairs)
         right = {each.id: (each.faces.tobytes(), each.sources) for each in gallery.sets()}
+        rest = {name: gallery.get(name).sightings for name in right}, gallery.files(), gallery.apart()
     whole = path.read_bytes()
     chance = random.Random(SEED)
     found_out: list[str] = []
@@ -125,6 +150,8 @@ def test_damaged_bytes_are_found_out_or_harmless(path: Path) -> None:
                 for each in gallery.sets(ids):
                     assert right[each.id] == (each.faces.tobytes(), each.sources)
                 assert len(ids) == len(right)
+                seen = {name: gallery.get(name).sightings for name in ids}
+                assert (seen, gallery.files(), gallery.apart()) == rest
         except (GalleryUnreadable, NotFound) as error:
             # NotFound: the list of ids is damaged itself, so that one leads nowhere.
             found_out.append(str(error))
