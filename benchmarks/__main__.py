@@ -24,6 +24,7 @@ NAMES = (
     "shortlist",
     "startup",
     "evaluate",
+    "intake",
 )
 RESULTS = Path("bench-results")
 

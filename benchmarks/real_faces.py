@@ -1,7 +1,8 @@
 """Results on real faces: every method on every collection at hand, into ``docs/results.json`` and its page.
 
 ``make results`` runs this. The collections are not part of the project: ``--data`` is the folder of the three
-``.npz`` files, ``--youtube-faces`` the folder of the whole YouTube Faces Database, for those who have it.
+``.npz`` files, and of ``ytf_frames`` (see `footage_faces`), ``--youtube-faces`` the folder of the whole
+YouTube Faces Database, for those who have it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.footage_faces import FOLDER, measure_films
 from benchmarks.results_page import page, plot_name
 from lookalike import Gallery, index
 from lookalike.cli.terminal import Progresses
@@ -120,16 +122,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=DOCS, help="folder of results.json, results.md, figures/")
     options = parser.parse_args()
     try:
-        runs = _run(options.data, options.youtube_faces, options.work, options.out)
+        measured = _run(options.data, options.youtube_faces, options.work, options.out)
     except LookalikeError as reason:
         sys.exit(f"results: {reason}")
-    kept = {"date": time.strftime("%Y-%m-%d"), "versions": versions(), "runs": runs}
+    kept = {"date": time.strftime("%Y-%m-%d"), "versions": versions(), **measured}
     (options.out / "results.json").write_text(json.dumps(kept, indent=1, allow_nan=False) + "\n")
     (options.out / "results.md").write_text(page(kept), encoding="utf-8")
-    print(f"{len(runs)} tables in {options.out / 'results.md'}")
+    print(f"{len(kept['runs'])} tables in {options.out / 'results.md'}")
 
 
-def _run(data: Path, youtube: Path | None, work: Path | None, out: Path) -> list[dict[str, Any]]:
+def _run(data: Path, youtube: Path | None, work: Path | None, out: Path) -> dict[str, Any]:
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() if work is None else nullcontext(work) as name:
@@ -140,9 +142,14 @@ def _run(data: Path, youtube: Path | None, work: Path | None, out: Path) -> list
             for collection in collections(data, youtube, folder)
             for kept in measure(collection, folder, figures)
         ]
-    if not runs:
-        raise NotFound(f"there are no faces in {data}: give --data or --youtube-faces, see docs/results.md")
-    return runs
+        if not runs:
+            raise NotFound(
+                f"there are no faces in {data}: give --data or --youtube-faces, see docs/results.md"
+            )
+        if not (data / FOLDER).is_dir():
+            return {"runs": runs}
+        print("films of real frames", file=sys.stderr)
+        return {"footage": measure_films(data / FOLDER, folder, Progresses()), "runs": runs}
 
 
 if __name__ == "__main__":

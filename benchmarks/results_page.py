@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from benchmarks.footage_page import section
 from lookalike.evaluation.contrasts import ALPHA
 from lookalike.evaluation.measures import MEASURES
 
@@ -18,8 +19,9 @@ INTRODUCTION = """# Results on real faces
 
 Made by `make results` on {date}, {machine}. No number on this page is typed by hand: the command
 measures, writes [results.json](results.json), and writes this page from it. The faces are not part of the
-project. With the three `.npz` files in a folder, `make results DATA=folder` makes the page again; with the
-YouTube Faces Database, `make results YTF=folder` adds the paper's own table.
+project. With the three `.npz` files in a folder, `make results DATA=folder` makes the page again; a folder
+`ytf_frames` beside them adds the films; with the YouTube Faces Database, `make results YTF=folder` adds the
+paper's own table.
 
 Every set with a match is a query, left out of its own gallery as target and as proxy; the rest are
 distractors. (The regressor is trained once on the whole gallery, without labels: a query may be among its 200
@@ -66,6 +68,8 @@ def page(kept: dict[str, Any]) -> str:
         alpha=ALPHA,
     )
     pieces = [text, CLAIM + "\n".join(_claims(kept["runs"])), WHY + "\n".join(_reasons(kept["runs"]))]
+    if "footage" in kept:
+        pieces.append("\n".join(section(kept["footage"])))
     pieces += ["\n".join(_table(run)) for run in kept["runs"]]
     return "\n".join(piece.rstrip() + "\n" for piece in pieces)
 

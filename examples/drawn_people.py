@@ -17,7 +17,7 @@ from lookalike.worlds.collection import draw_collection, write_collection
 
 def main(folder: Path) -> None:
     write_collection(folder, draw_collection(people=10, sets=(2, 3), frames=4, size=64, seed=3))
-    done = add(folder / "people.gallery", [folder / "clips"], descriptor="lbp")
+    done = add(folder / "people.gallery", [folder / "clips"], cropped=True)
     print(f"{len(done.added)} films in {folder / 'people.gallery'}")
 
     with Gallery(folder / "people.gallery") as gallery:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.queries import several
@@ -28,7 +29,9 @@ def export(
     gallery : Gallery
     path : Path
         The .npz file; it must not exist. Arrays: ``descriptors`` (N, d), ``image_set`` (N,),
-        ``image_names`` (N,), ``set_names`` (S,), ``set_origins`` (S,), ``descriptor`` (what made them).
+        ``image_names`` (N,), ``image_sightings`` (N,) (where and how well each face was seen, as JSON; empty
+        if nobody knows), ``set_names`` (S,), ``set_origins`` (S,), ``apart`` (P, 2) (places in `set_names` of
+        sets that are certainly of different people), ``descriptor`` (what made them).
     ids : sequence of str, optional
         Which sets; all unless given.
     pictures : Path, optional
@@ -54,8 +57,10 @@ def export(
         "descriptors": np.concatenate([one.faces for one in sets]),
         "image_set": np.repeat(np.arange(len(sets)), [len(one) for one in sets]).astype(np.int32),
         "image_names": np.array([name for one in sets for name in (one.sources or [""] * len(one))]),
+        "image_sightings": np.array([text for one in sets for text in _sightings(one)]),
         "set_names": np.array([one.id for one in sets]),
         "set_origins": np.array([one.origin for one in sets]),
+        "apart": _apart(gallery, {one.id: place for place, one in enumerate(sets)}),
         "descriptor": np.array(gallery.descriptor),
     }
     try:
@@ -66,6 +71,21 @@ def export(
     except OSError as reason:
         raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
     return len(sets)
+
+
+def _sightings(faceset: FaceSet) -> list[str]:
+    return [one.as_text() for one in faceset.sightings] or [""] * len(faceset)
+
+
+def _apart(gallery: Gallery, places: Mapping[str, int]) -> NDArray[np.int32]:
+    pairs = [pair for pair in gallery.apart() if places.keys() >= set(pair)]
+    return np.array([[places[id] for id in pair] for pair in pairs], dtype=np.int32).reshape(-1, 2)
+
+
+def _suffix(picture: bytes) -> str:
+    """Name the format: faces of footage are WebP, crops JPEG, and other programs may have added PNG."""
+    formats = {b"RIFF": ".webp", b"\x89PNG": ".png"}
+    return formats.get(picture[:4], ".jpg")
 
 
 def _write(path: Path, arrays: Mapping[str, Any], sets: Sequence[FaceSet], pictures: Path | None) -> None:
@@ -83,7 +103,7 @@ def _write(path: Path, arrays: Mapping[str, Any], sets: Sequence[FaceSet], pictu
                 folder = pictures / f"{number:06d}"
                 folder.mkdir(parents=True)
                 for face, picture in enumerate(one.pictures):
-                    (folder / f"{face:04d}.jpg").write_bytes(picture)
+                    (folder / f"{face:04d}{_suffix(picture)}").write_bytes(picture)
         aside.rename(path)
     except BaseException:
         if pictures is not None:

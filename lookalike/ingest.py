@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lookalike.collection.connections import is_gallery
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
+from lookalike.footage import Added, add_footage
 from lookalike.intake.describer import Describer
 from lookalike.intake.paths import is_there
+from lookalike.intake.plan import Plan
 from lookalike.intake.sampling import check_most
+from lookalike.intake.seen import Settings
+from lookalike.intake.sources import is_footage
 from lookalike.progress import Track, silent
 
 # Described sets that wait to be added take at most this much memory.
 HELD_BYTES = 256 * 2**20
-
-
-@dataclass(frozen=True)
-class Added:
-    """What `add` did: ids of sets that are new, and of those that were there already."""
-
-    added: list[str]
-    unchanged: list[str]
 
 
 def add(
@@ -36,22 +30,28 @@ def add(
     *,
     features: Path | str | None = None,
     most: int | None = None,
+    cropped: bool | None = None,
+    rate: float = Settings.rate,
+    tell: Callable[[Plan], bool] = lambda plan: True,
+    dry_run: bool = False,
 ) -> Added:
     """Add every set of the sources to a gallery, which is created if there is none.
 
-    Sets are described and checked before any of them is added, so bad input changes nothing. Sources too
-    large to be held in memory are added in parts, each of them checked first: if a later part is bad, or the
-    work is interrupted, what was added stays, and the same command goes on from there.
+    Faces are looked for in photos and films, whose faults are listed while the rest goes on (see
+    `lookalike.footage.add_footage`). Other sources hold ready-made faces: these are described and checked
+    before any of them is added, so bad input changes nothing. Sources too large to be held in memory are
+    added in parts, each of them checked first: if a later part is bad, or the work is interrupted, what was
+    added stays, and the same command goes on from there.
 
     Parameters
     ----------
     gallery : path
     sources : sequence of paths
-        Folders of pictures (innermost folder = set), YouTube Faces, pictures, .npz and Parquet files,
-        lists of templates (IJB) or tracks (MOT).
+        Photos, films and folders of them; or ready-made faces: YouTube Faces, .npz and Parquet files,
+        lists of templates (IJB) or tracks (MOT), and folders of `cropped` pictures.
     descriptor : str, optional
-        Name of the descriptor for pictures; that of the gallery, or ``lbp``, unless given. For ready-made
-        descriptors it says what made them.
+        Name of the descriptor for pictures; that of the gallery unless given, otherwise ``deep`` for footage
+        and ``lbp`` for ready-made crops. For ready-made descriptors it says what made them.
     array : str, optional
         Which array of a source to take; ``images`` of an .npz file, or the only one there is, unless given.
     track : callable
@@ -59,7 +59,17 @@ def add(
     features : path, optional
         The .npy or .npz file that describes the faces of a list, which is then the only source.
     most : int, optional
-        Keep at most so many faces of a set, evenly spread, the first and last among them; all unless given.
+        Keep at most so many faces of a set, evenly spread, the first and last among them; all unless given,
+        and 50 of a track in a film.
+    cropped : bool, optional
+        Whether pictures are faces cut out already, an innermost folder being a set, instead of photos in
+        which faces are to be found; as in the gallery unless given.
+    rate : float
+        In how many frames of each second of film faces are looked for.
+    tell : callable
+        Given the plan of what is to be done with footage; if it answers False, nothing is.
+    dry_run : bool
+        Whether nothing is to be done but to make that plan; only footage has one.
 
     Raises
     ------
@@ -81,8 +91,47 @@ def add(
     else:
         with Gallery(path) as opened:
             held = opened.descriptor
-    describer = Describer(held, descriptor, array, features, most)
-    done = Added([], [])
+            cropped = holds_crops(opened) if cropped is None else cropped
+    footage = [Path(one) for one in sources if features is None and is_footage(Path(one), bool(cropped))]
+    ready = [Path(one) for one in sources if Path(one) not in footage]
+    done = Added()
+    if dry_run and ready:
+        raise BadInput(
+            f"only films and photos can be tried without adding them, and {str(ready[0])!r} holds ready-made "
+            f"faces: leave it out, or leave --dry-run out"
+        )
+    if ready:
+        _add_ready(path, ready, Describer(held, descriptor, array, features, most), done, track)
+    if footage:
+        if array is not None:
+            raise BadInput(f"photos and films have no array {array!r}: leave the array out")
+        settings = Settings(rate=checked_rate(rate), most=Settings.most if most is None else most)
+        done.take(
+            add_footage(path, footage, descriptor, settings, track, lambda plan: tell(plan) and not dry_run)
+        )
+    return done
+
+
+def holds_crops(gallery: Gallery) -> bool:
+    """Whether the pictures of a gallery were ready-made crops: those to come are then taken for such too."""
+    return len(gallery) > 0 and not gallery.facts()["files"]
+
+
+def checked_rate(given: object) -> float:
+    """Refuse what cannot be a number of frames a second.
+
+    Raises
+    ------
+    BadInput
+        If it is not a number from 0.1 to 60.
+    """
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0.1 <= given <= 60:
+        raise BadInput(f"the rate must be a number of frames a second from 0.1 to 60, got {given!r}")
+    return float(given)
+
+
+def _add_ready(path: Path, sources: Sequence[Path], describer: Describer, done: Added, track: Track) -> None:
+    """Describe and add ready-made sets."""
     ready: list[tuple[FaceSet, str]] = []
     waiting = 0
     try:
@@ -97,67 +146,6 @@ def add(
         if done.added:
             raise type(reason)(f"{reason} ({len(done.added)} sets before it were added and stay)") from reason
         raise
-    return done
-
-
-def read_query(gallery: Gallery, path: Path, set_id: str | None = None) -> FaceSet:
-    """Read a query from outside, described as the gallery is.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        A source as for `add`, except what needs a features file.
-    set_id : str, optional
-        Which set of the source; needed if it holds several.
-
-    Raises
-    ------
-    BadInput, NotFound, Conflict
-        If it cannot be read, holds several sets, or no such set.
-    """
-    describer = Describer(gallery.descriptor)
-    if set_id is not None:
-        for found in describer.read(path):
-            if found.id == set_id:
-                describer.refuse_other_kind(found)
-                return describer.describe(found)
-        raise NotFound(f"{path} holds no set called {set_id!r}: leave --set out to see what it holds")
-    sets = describer.read(path)
-    first, second = next(sets), next(sets, None)
-    if second is not None:
-        raise BadInput(f"{path} holds several sets ({first.id!r}, {second.id!r}, ...): choose one with --set")
-    describer.refuse_other_kind(first)
-    return describer.describe(first)
-
-
-def read_queries(gallery: Gallery, path: Path) -> Iterator[FaceSet]:
-    """Read every set of a source as a query from outside, described as the gallery is.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        Another gallery, or anything that `add` takes without more options.
-
-    Raises
-    ------
-    BadInput, NotFound, Conflict
-        If it cannot be read, or is described otherwise than the gallery.
-    """
-    if is_gallery(path):
-        with Gallery(path) as other:
-            if other.descriptor not in (None, gallery.descriptor):
-                raise Conflict(
-                    f"the sets of {path} are described by {other.descriptor}, those of {gallery.path} by "
-                    f"{gallery.descriptor}: describe both the same way"
-                )
-            yield from other.sets()
-        return
-    describer = Describer(gallery.descriptor)
-    for found in describer.read(path):
-        describer.refuse_other_kind(found)
-        yield describer.describe(found)
 
 
 def _described(describer: Describer, sources: Iterable[Path | str]) -> Iterator[tuple[FaceSet, str]]:

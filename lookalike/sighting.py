@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -86,3 +87,27 @@ class Sighting:
             return cls(**{**said, "box": tuple(said["box"])})
         except (ValueError, TypeError, KeyError, AttributeError):
             raise BadInput(f"{text[:80]!r} does not describe a sighting") from None
+
+
+def timecode(seconds: float) -> str:
+    """Write a time as people do: hours, minutes, seconds, and tenths."""
+    tenths = round(10 * seconds)
+    minutes, rest = divmod(tenths, 600)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02d}:{minutes:02d}:{rest // 10:02d}.{rest % 10}"
+
+
+def seconds(text: str) -> float:
+    """Read a time as people write it: 00:01:10, 1:10.5 or 70.
+
+    Raises
+    ------
+    BadInput
+        If it is none.
+    """
+    if not re.fullmatch(r"(?:(?:\d+:)?[0-5]?\d:)?\d+(?:\.\d+)?", text.strip(), re.ASCII):
+        raise BadInput(f"a time is written as 00:01:10, 1:10 or 70.5 (seconds), got {text!r}")
+    total = 0.0
+    for piece in text.strip().split(":"):
+        total = 60 * total + float(piece)
+    return total

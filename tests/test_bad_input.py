@@ -103,6 +103,7 @@ CASES = [
     Case("add g.gallery ../in/more.npz --array image_set", BAD, "no faces in 'image_set'"),
     Case("add g.gallery ../in/outside.npz", BAD, "numbers go from 0 to"),
     Case("add g.gallery ../in/missing.npz", MISSING, "no file or folder '../in/missing.npz'"),
+    Case("add g.gallery ../in/more.npz --dry-run", BAD, "'../in/more.npz' holds ready-made faces"),
     Case("add g.gallery ../in/nothing", BAD, "has no picture in it"),
     Case("add g.gallery ''", USAGE, "SOURCE", gallery="pictures"),
     Case("find g.gallery ''", MISSING, "''", gallery="pictures"),
@@ -123,8 +124,20 @@ CASES = [
     Case("add g.gallery ../in/one_picture", CONFLICT, "holds ready-made descriptors"),
     Case("add g.gallery ../in/more.npz", CONFLICT, "was made by 'array:embeddings'", gallery="pictures"),
     Case("add g.gallery ../in/one_picture --descriptor lbp:rows=3", CONFLICT, "made by", gallery="pictures"),
-    Case("add g.gallery ../in/one_picture ../in/more.npz", CONFLICT, "different galleries", gallery="none"),
+    Case(
+        "add g.gallery ../in/one_picture ../in/more.npz --cropped",
+        CONFLICT,
+        "different galleries",
+        gallery="none",
+    ),
+    Case("add g.gallery ../in/one_picture --cropped --descriptor lbp:rows=0", BAD, "rows", gallery="none"),
     Case("add g.gallery ../in/one_picture --descriptor lbp:rows=0", BAD, "rows", gallery="none"),
+    Case(
+        "add g.gallery ../in/one_picture --cropped --descriptor nope",
+        MISSING,
+        "choose one of",
+        gallery="none",
+    ),
     Case("add g.gallery ../in/one_picture --descriptor nope", MISSING, "choose one of", gallery="none"),
     Case("find g.gallery ../in/short.npz --set p0/v0", BAD, "8 numbers"),
     Case("find g.gallery ../in/one_picture", CONFLICT, "holds ready-made descriptors"),
@@ -135,7 +148,7 @@ CASES = [
     Case("add g.gallery ../in/flat_picture ../in/cut_picture", BAD, "damaged", gallery="pictures"),
     # Questions that cannot be answered.
     Case("find g.gallery nobody", MISSING, "no set 'nobody' among its 12 sets"),
-    Case("find g.gallery p0/v0 --set p0/v0", MISSING, "leave --set out"),
+    Case("find g.gallery p0/v0 --set p0/v0", MISSING, "leave --set, --face and --at out"),
     Case("find g.gallery ../in/more.npz", BAD, "choose one with --set"),
     Case("find g.gallery ../in/more.npz --set m9", MISSING, "no set called 'm9'"),
     Case("find g.gallery ../in/missing.npz", MISSING, "a file or folder"),
@@ -358,7 +371,7 @@ def galleries(inputs: Path) -> dict[str, Callable[[Path], None]]:
         ("of 1 set", "all.npz", 1),
         ("of 2 sets", "all.npz", 2),
     ):
-        add(made / name, [inputs / source], array=None)
+        add(made / name, [inputs / source], array=None, cropped=True)
         with Gallery(made / name) as gallery:
             if count is not None:
                 gallery.remove(IDS[count:])
@@ -575,9 +588,15 @@ def test_names_may_hold_spaces_and_any_letter(inputs: Path, tmp_path: Path, read
     listed = ready.works("list", "my gallery", cwd=tmp_path).out
     assert all(id in listed for id in ids)
     shutil.copytree(inputs / "one_picture", tmp_path / "holiday pictures" / "day 1")
-    ready.works("add", "other gallery", "holiday pictures", cwd=tmp_path)
+    ready.works("add", "other gallery", "holiday pictures", "--cropped", cwd=tmp_path)
     [only] = ready.works("list", "other gallery", "--json", cwd=tmp_path).json["sets"]
-    assert only == {"id": "day 1", "origin": "holiday pictures/day 1", "faces": 1}
+    assert only == {
+        "id": "day 1",
+        "origin": "holiday pictures/day 1",
+        "faces": 1,
+        "start": None,
+        "end": None,
+    }
 
 
 def test_a_gallery_that_may_only_be_read_can_be_asked(put: Callable[[str], Path], ready: Ready) -> None:

@@ -35,6 +35,7 @@ from tests.cli_process import (
 COMMANDS = (
     "demo",
     "add",
+    "describe",
     "index",
     "train",
     "find",
@@ -44,6 +45,7 @@ COMMANDS = (
     "list",
     "remove",
     "export",
+    "doctor",
 )
 MEASURES = ["mean_anr", "anr_below_0.3", "anr_q98", "map", "rank1", "match_in_100"]
 
@@ -78,7 +80,7 @@ def made(sources: Path, ready: Ready) -> dict[str, Path]:
     """Two galleries, of pictures and of vectors, made by the console script from nothing to trained."""
     for name, source in (("pictures", "pics"), ("vectors", "vectors.npz")):
         runs = works if name == "pictures" else ready.works
-        assert runs("add", f"{name}.gallery", source, cwd=sources).out == (
+        assert runs("add", f"{name}.gallery", source, "--cropped", cwd=sources).out == (
             "12 sets added, 0 were there already\n"
         )
     assert works("index", "pictures.gallery", cwd=sources).out.startswith("12 sets indexed by max_max")
@@ -122,8 +124,9 @@ def test_version_and_help(ready: Ready, tmp_path: Path) -> None:
 
 
 def test_add_folders_arrays_and_both(sources: Path, tmp_path: Path, ready: Ready) -> None:
-    added = ready.works("add", "g", sources / "pics", "--json", cwd=tmp_path).json
-    assert added == {"added": IDS, "unchanged": []}
+    added = ready.works("add", "g", sources / "pics", "--cropped", "--json", cwd=tmp_path).json
+    nothing = {"unchanged": [], "grown": [], "files": 0, "known_files": 0, "failed": [], "remarks": []}
+    assert added == {"added": IDS, **nothing}
     both = ready.works("add", "g", sources / "pics", sources / "images.npz", "--json", cwd=tmp_path).json
     assert both["unchanged"] == IDS
     assert both["added"] == [f"clip{number:02d}" for number in range(12)]
@@ -133,7 +136,8 @@ def test_add_folders_arrays_and_both(sources: Path, tmp_path: Path, ready: Ready
     assert tree(tmp_path) == before
     listed = ready.works("list", "g", "--json", cwd=tmp_path).json["sets"]
     assert [one["id"] for one in listed] == sorted(IDS + both["added"])
-    assert all(one.keys() == {"id", "origin", "faces"} and one["faces"] == FRAMES for one in listed)
+    known = {"id", "origin", "faces", "start", "end"}
+    assert all(one.keys() == known and one["faces"] == FRAMES for one in listed)
     assert {one["origin"] for one in listed if one["id"] == "p0/v0"} == {str(sources / "pics/p0/v0")}
 
 

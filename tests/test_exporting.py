@@ -105,7 +105,7 @@ def test_pictures_are_written_as_they_are_kept(gallery: Gallery, out: Path) -> N
         assert (out / "faces" / "here" / file).read_bytes() == picture
     assert decode_picture((out / "faces" / "here" / files[0]).read_bytes()).shape == (30, 26)
     # They are a source themselves.
-    assert add(out / "again", [out / "faces" / "here"]).added == ["000000", "000001", "000002"]
+    assert add(out / "again", [out / "faces" / "here"], cropped=True).added == ["000000", "000001", "000002"]
 
 
 def test_sets_without_pictures(tmp_path: Path, out: Path) -> None:

@@ -14,8 +14,10 @@ from scipy.io import savemat
 from lookalike import Gallery, ingest, parts
 from lookalike.descriptors.lbp import Lbp
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable, LookalikeError, NotFound
-from lookalike.ingest import Added, add, read_query
+from lookalike.footage import Added
+from lookalike.ingest import add
 from lookalike.intake.pictures import encode_picture
+from lookalike.questions import read_query
 
 LBP_SPEC = parts.spec(Lbp())
 
@@ -63,7 +65,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_folder_of_pictures(tmp_path: Path, path: Path) -> None:
     source = picture_folder(tmp_path / "album", ["x", "y/2", "y/10"])
-    assert add(path, [source]) == Added(["x", "y/2", "y/10"], [])
+    assert add(path, [source], cropped=True) == Added(["x", "y/2", "y/10"], [])
     with Gallery(path) as gallery:
         assert gallery.descriptor == LBP_SPEC
         assert gallery.dimension == 1770
@@ -79,7 +81,7 @@ def test_images_of_an_npz_give_the_sets_that_files_give(tmp_path: Path, path: Pa
     images = np.concatenate([faces(2, sum(name.encode())) for name in "abc"])
     assert add(path, [npz(tmp_path / "x.npz", images=images)]).added == ["a", "b", "c"]
     other = tmp_path / "other.gallery"
-    add(other, [picture_folder(tmp_path / "album")])
+    add(other, [picture_folder(tmp_path / "album")], cropped=True)
     assert contents(path) == contents(other)
     assert add(path, [tmp_path / "album"]) == Added([], ["a", "b", "c"])
 
@@ -113,11 +115,11 @@ def test_what_made_ready_descriptors_can_be_said(tmp_path: Path, path: Path) -> 
 
 def test_one_picture_is_a_set_of_one(tmp_path: Path, path: Path) -> None:
     picture_folder(tmp_path / "album", ["a"])
-    assert add(path, [tmp_path / "album" / "a" / "1.png"]).added == ["1.png"]
+    assert add(path, [tmp_path / "album" / "a" / "1.png"], cropped=True).added == ["1.png"]
 
 
 def test_the_descriptor_of_the_gallery_is_used_again(tmp_path: Path, path: Path) -> None:
-    add(path, [picture_folder(tmp_path / "first", ["a"])], descriptor="lbp:rows=3,columns=2")
+    add(path, [picture_folder(tmp_path / "first", ["a"])], descriptor="lbp:rows=3,columns=2", cropped=True)
     add(path, [picture_folder(tmp_path / "second", ["b"])])
     with Gallery(path) as gallery:
         expected = Lbp(rows=3, columns=2).describe_many(faces(2, sum(b"b")))
@@ -135,7 +137,7 @@ def test_the_array_of_the_gallery_is_used_again(tmp_path: Path, path: Path) -> N
 
 def test_adding_again_changes_nothing(tmp_path: Path, path: Path) -> None:
     source = picture_folder(tmp_path / "album")
-    add(path, [source])
+    add(path, [source], cropped=True)
     before, bytes_before = contents(path), path.read_bytes()
     assert add(path, [source]) == Added([], ["a", "b", "c"])
     assert contents(path) == before
@@ -144,7 +146,7 @@ def test_adding_again_changes_nothing(tmp_path: Path, path: Path) -> None:
 
 def test_adding_more_adds_only_what_is_new(tmp_path: Path, path: Path) -> None:
     source = picture_folder(tmp_path / "album")
-    add(path, [source])
+    add(path, [source], cropped=True)
     picture_folder(source, ["0", "d"])
     assert add(path, [source]) == Added(["0", "d"], ["a", "b", "c"])
     assert add(path, [npz(tmp_path / "x.npz", "e", images=faces(2))]).added == ["e"]
@@ -205,9 +207,9 @@ def test_something_bad_anywhere_changes_nothing(tmp_path: Path, path: Path, wron
     bad, error, said = bad_sources(tmp_path / "bad")[wrong]
     sources = [bad, good] if first else [good, bad]
     with pytest.raises(error, match=said):
-        add(path, sources)
+        add(path, sources, cropped=True)
     assert left_by(path.parent) == [], "a gallery was made although nothing could be added"
-    add(path, [picture_folder(tmp_path / "old", ["old"])])
+    add(path, [picture_folder(tmp_path / "old", ["old"])], cropped=True)
     before = path.read_bytes()
     with pytest.raises(error, match=said) as caught:
         add(path, sources)
@@ -226,7 +228,7 @@ def test_bad_numbers_change_nothing(tmp_path: Path, path: Path, wrong: float) ->
 
 
 def test_another_descriptor_is_refused(tmp_path: Path, path: Path) -> None:
-    add(path, [picture_folder(tmp_path / "album", ["a"])])
+    add(path, [picture_folder(tmp_path / "album", ["a"])], cropped=True)
     before = contents(path)
     more = picture_folder(tmp_path / "more", ["b"])
     with pytest.raises(Conflict, match=r"made by 'lbp:rows=6.*made by 'lbp:rows=3"):
@@ -506,7 +508,7 @@ def test_youtube_faces(tmp_path: Path, path: Path) -> None:
 def test_most_faces_of_a_set(tmp_path: Path, path: Path) -> None:
     album = picture_folder(tmp_path / "album", ["a"], each=5)
     (album / "a" / "1.png").write_bytes(b"broken, but not among those that are kept")
-    add(path, [album], most=3)
+    add(path, [album], most=3, cropped=True)
     with Gallery(path) as gallery:
         assert gallery.get("a").sources == ("a/0.png", "a/2.png", "a/4.png")
         drawn = faces(5, sum(b"a"))[[0, 2, 4]]
@@ -549,7 +551,7 @@ def test_labels_cannot_be_chosen_as_faces(tmp_path: Path, path: Path, name: str)
 
 @pytest.fixture
 def pictured(tmp_path: Path, path: Path) -> Iterator[Gallery]:
-    add(path, [picture_folder(tmp_path / "album")])
+    add(path, [picture_folder(tmp_path / "album")], cropped=True)
     with Gallery(path) as gallery:
         yield gallery
 
@@ -577,7 +579,7 @@ def test_a_query_of_several_sets_needs_a_choice(tmp_path: Path, pictured: Galler
 
 def test_a_query_is_described_as_the_gallery_is(tmp_path: Path) -> None:
     with Gallery(tmp_path / "g", create=True) as empty:
-        add(empty.path, [picture_folder(tmp_path / "album")], descriptor="lbp:rows=2,columns=2")
+        add(empty.path, [picture_folder(tmp_path / "album")], descriptor="lbp:rows=2,columns=2", cropped=True)
         found = read_query(empty, npz(tmp_path / "x.npz", "q", images=faces(2)))
         np.testing.assert_array_equal(found.faces, Lbp(rows=2, columns=2).describe_many(faces(2)))
 

@@ -18,7 +18,10 @@ LAYERS = {
     3: ("transitivity", "collection", "intake", "worlds"),
     4: ("rerankers",),
     5: (
+        "footage",
         "ingest",
+        "describing",
+        "questions",
         "preparing",
         "packing",
         "indexing",

@@ -249,7 +249,7 @@ def _write_arrays(root: Path) -> None:
     write_npz(root / "copies.npz", ["q0", "q1"], embeddings=vectors()[:6])
     write_pictures(root / "pics", faces())
     (root / "nothing").mkdir()
-    add(root / "pictures.gallery", [root / "pics"])
+    add(root / "pictures.gallery", [root / "pics"], cropped=True)
     add(root / "short.gallery", [root / "short.npz"])
     names, people = np.array(IDS), np.array([id[:2] for id in IDS])
     np.savez(root / "objects.npz", set_names=names.astype(object), set_person=people)

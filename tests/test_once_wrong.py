@@ -17,8 +17,9 @@ from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
 from lookalike.exporting import export
 from lookalike.indexing import index_states, is_indexed
-from lookalike.ingest import add, read_query
+from lookalike.ingest import add
 from lookalike.progress import silent
+from lookalike.questions import read_query
 from lookalike.removing import remove
 from lookalike.rerankers.learnt import Learnt
 from lookalike.similarities.contract import SetSimilarity
@@ -280,7 +281,7 @@ def test_link_to_a_forbidden_place_in_a_folder(tmp_path, monkeypatch):
             return real(self)
 
         monkeypatch.setattr(Path, "is_file", is_file)
-    assert add(tmp_path / "g", [tmp_path / "album"]).added == ["album"]
+    assert add(tmp_path / "g", [tmp_path / "album"], cropped=True).added == ["album"]
 
 
 # numbers

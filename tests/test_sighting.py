@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.errors import BadInput
-from lookalike.sighting import Sighting
+from lookalike.sighting import Sighting, seconds, timecode
 
 GOOD = Sighting((10.0, 20.0, 80.0, 90.0), 0.9, 0.5, 0.4, 0.1, 70.2)
 numbers = st.floats(0, 1)
@@ -40,3 +40,31 @@ def test_what_is_no_sighting_is_refused(text: str) -> None:
 def test_numbers_must_be_finite() -> None:
     with pytest.raises(BadInput, match="finite"):
         Sighting((0, 0, float("nan"), 1), 1, 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("70.5", 70.5), ("1:10", 70.0), ("00:01:10", 70.0), ("1:00:00.25", 3600.25), ("0", 0.0), (" 90 ", 90.0)],
+)
+def test_times_are_read_as_people_write_them(text: str, expected: float) -> None:
+    assert seconds(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "a", "-1", "1:", ":1", "1:2:3:4", "nan", "1e3", "1:70:00", "٣"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="a time is written as"):
+        seconds(text)
+
+
+@given(st.floats(0, 1e6))
+def test_times_come_back(time: float) -> None:
+    assert seconds(timecode(time)) == pytest.approx(time, abs=0.0501)
+
+
+def test_times_are_written_as_people_do() -> None:
+    assert [timecode(one) for one in (0, 9.96, 70.24, 3661)] == [
+        "00:00:00.0",
+        "00:00:10.0",
+        "00:01:10.2",
+        "01:01:01.0",
+    ]

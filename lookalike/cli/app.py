@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from lookalike import __version__
-from lookalike.cli import asking, keeping, measuring
-from lookalike.cli.options import Quiet
+from lookalike.cli import asking, filling, keeping, measuring
+from lookalike.cli.options import Json, Quiet
 from lookalike.cli.terminal import Progresses
 
 app = typer.Typer(
@@ -42,9 +42,17 @@ def demo(
     run(folder, seed, Progresses(quiet))
 
 
+def doctor(json: Json = False) -> None:
+    """Say which parts work on this machine, and what to install for the others."""
+    from lookalike.cli.doctor import report
+
+    report(json)
+
+
 # In the order in which a newcomer needs them.
 app.command()(demo)
-app.command()(keeping.add)
+app.command()(filling.add)
+app.command()(filling.describe)
 app.command()(keeping.index)
 app.command()(keeping.train)
 app.command()(asking.find)
@@ -55,3 +63,4 @@ app.command()(keeping.status)
 app.command("list")(keeping.list_sets)
 app.command()(keeping.remove)
 app.command()(keeping.export)
+app.command()(doctor)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lookalike.cli.opening import open_gallery, read_asked
 from lookalike.cli.options import (
+    At,
+    Face,
     GalleryPath,
     Json,
     OneReranker,
@@ -19,7 +21,10 @@ from lookalike.cli.options import (
     Seed,
     Similarity,
 )
-from lookalike.cli.terminal import percent, plain, print_json, print_table, say
+from lookalike.cli.terminal import percent, plain, print_json, print_table, say, seen_from_to
+
+if TYPE_CHECKING:
+    from lookalike.collection.queries import SetFacts
 
 
 def find(
@@ -30,6 +35,8 @@ def find(
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",
     set_id: QuerySet = None,
+    face: Face = None,
+    at: At = None,
     picture: Annotated[Path | None, typer.Option(help="Also draw the answers into this PNG file.")] = None,
     shortlist: Annotated[
         bool | None,
@@ -53,15 +60,19 @@ def find(
     if picture is not None:
         check_new(picture)
     with Gallery(gallery) as opened:
-        asked = read_asked(opened, query, set_id)
+        asked = read_asked(opened, query, set_id, face, at)
         search = open_gallery(opened, similarity, reranker, seed, quiet, shortlist, prepare)
         ranking = search.find(asked, top)
         if picture is not None:
             draw_ranking(opened, search, asked, picture, top)
+        known = list(opened.listing(ranking.ids))
     if ranking.total < ranking.sets:
         say(f"a shortlist of {ranking.total} of {ranking.sets} sets was ranked; see --exhaustive", quiet)
     if json:
-        print_json(ranking.to_dict())
+        told = ranking.to_dict()
+        for answer, one in zip(told["answers"], known, strict=True):
+            answer |= _place(one)
+        print_json(told)
         return
     columns = [
         ("rank", "right"),
@@ -71,6 +82,9 @@ def find(
         ("baseline", "right"),
         ("through", "left"),
     ]
+    # Only films have times: where there are none, there is no column for them.
+    times = [seen_from_to(one.start, one.end) for one in known]
+    columns += [("time", "left")] if any(times) else []
     print_table(
         columns,
         (
@@ -81,8 +95,9 @@ def find(
                 f"{a.score:.3f}",
                 f"{a.baseline:.3f} (rank {a.baseline_rank})",
                 a.way,
+                *([time] if any(times) else []),
             )
-            for a in ranking
+            for a, time in zip(ranking, times, strict=True)
         ),
     )
     print(plain(reading(ranking)))
@@ -96,6 +111,8 @@ def explain(
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",
     set_id: QuerySet = None,
+    face: Face = None,
+    at: At = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -105,11 +122,19 @@ def explain(
     from lookalike.cli.reasons import print_explanation
 
     with Gallery(gallery) as opened:
-        asked = read_asked(opened, query, set_id)
+        asked = read_asked(opened, query, set_id, face, at)
         opened.get(target)  # says so if there is no such set
         search = open_gallery(opened, similarity, reranker, seed, quiet, prepare=prepare)
         explanation = search.explain(asked, target)
+        [known] = opened.listing([target])
     if json:
-        print_json(explanation.to_dict())
+        told = explanation.to_dict()
+        told["answer"] |= _place(known)
+        print_json(told)
     else:
         print_explanation(explanation)
+
+
+def _place(known: SetFacts) -> dict[str, str | float | None]:
+    """What the gallery knows of an answer, beside what the ranking says."""
+    return {"origin": known.origin, "start": known.start, "end": known.end}

@@ -75,7 +75,7 @@ def run(folder: Path, seed: int, track: Track) -> None:
     write_collection(folder, drawn)
     labels = read_labels(folder / "labels.csv")
     path = folder / GALLERY
-    done = add(path, [folder / "clips"], track=track)
+    done = add(path, [folder / "clips"], track=track, cropped=True)
     print(f"{len(done.added)} clips added to {path}; who is on them is written nowhere in it.")
     with Gallery(path) as gallery:
         tables = index(gallery, track=track)

@@ -1,52 +1,19 @@
-"""Commands that keep a gallery: add, index, train, status, list, remove, export."""
+"""Commands that keep a gallery: index, train, status, list, remove, export."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lookalike.cli.options import GalleryPath, Json, OneReranker, Prepare, Quiet, Seed, Similarity
-from lookalike.cli.terminal import Progresses, counted, print_json, print_table
+from lookalike.cli.terminal import Progresses, counted, print_json, print_table, seen_from_to
 
-
-def add(
-    gallery: GalleryPath,
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Folders of pictures, YouTube Faces, .npz and Parquet files, lists of templates or tracks.",
-        ),
-    ],
-    descriptor: Annotated[str | None, typer.Option(help="Descriptor for pictures (default: lbp).")] = None,
-    array: Annotated[
-        str | None, typer.Option(help="Array of the source (default: images, or the only one).")
-    ] = None,
-    features: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The .npy or .npz file that describes a list of faces (IJB, MOT)."),
-    ] = None,
-    most: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Keep at most N faces of a set, evenly spread (default: all)."),
-    ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Add sets to a gallery; the innermost folder of pictures is a set."""
-    from lookalike.ingest import add as add_sources
-
-    if not all(sources):
-        raise typer.BadParameter("a SOURCE is empty: name a folder or a file")
-    done = add_sources(gallery, sources, descriptor, array, Progresses(quiet), features=features, most=most)
-    if json:
-        print_json({"added": done.added, "unchanged": done.unchanged})
-    else:
-        print(f"{counted(len(done.added))} added, {len(done.unchanged)} were there already")
+if TYPE_CHECKING:
+    from lookalike.collection.media import MediaFile
 
 
 def index(
@@ -135,17 +102,34 @@ def _learnt(one: Mapping[str, Any], gallery: Path) -> str:
     return told
 
 
-def list_sets(gallery: GalleryPath, json: Json = False) -> None:
-    """List the sets of a gallery."""
+def list_sets(
+    gallery: GalleryPath,
+    files: Annotated[bool, typer.Option("--files", help="List films and photos instead.")] = False,
+    json: Json = False,
+) -> None:
+    """List the sets of a gallery, or the files it knows."""
     from lookalike import Gallery
 
     with Gallery(gallery) as opened:
+        if files:
+            _print_files(opened.files(), json)
+            return
         sets = list(opened.listing())
     if json:
-        print_json({"sets": [{"id": one.id, "origin": one.origin, "faces": one.faces} for one in sets]})
+        known = ("id", "origin", "faces", "start", "end")
+        print_json({"sets": [{name: getattr(one, name) for name in known} for one in sets]})
         return
-    columns = [("set", "left"), ("faces", "right"), ("origin", "left")]
-    print_table(columns, ((one.id, one.faces, one.origin) for one in sets))
+    columns = [("set", "left"), ("faces", "right"), ("time", "left"), ("origin", "left")]
+    print_table(columns, ((one.id, one.faces, seen_from_to(one.start, one.end), one.origin) for one in sets))
+
+
+def _print_files(files: Sequence[MediaFile], json: bool) -> None:
+    if json:
+        known = ("path", "kind", "size", "content", "settings", "remark")
+        print_json({"files": [{name: getattr(one, name) for name in known} for one in files]})
+        return
+    columns = [("file", "left"), ("kind", "left"), ("remark", "left")]
+    print_table(columns, ((one.path, one.kind, one.remark) for one in files))
 
 
 def remove(

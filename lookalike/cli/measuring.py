@@ -56,7 +56,7 @@ def evaluate(
     from lookalike.cli.reasons import print_evaluation
     from lookalike.evaluation.experiment import Experiment, check_experiment
     from lookalike.evaluation.labels import join_labels, read_labels
-    from lookalike.ingest import read_queries
+    from lookalike.questions import read_queries
 
     if split and queries:
         raise typer.BadParameter("--split and --queries are two different protocols: give one of them")

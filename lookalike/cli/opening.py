@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lookalike.cli.terminal import Progresses, counted, say
 from lookalike.errors import NotFound
+from lookalike.sighting import seconds
 
 if TYPE_CHECKING:
     from lookalike import FaceSet, Gallery, Search
@@ -80,17 +81,20 @@ def train_method(
     return fitted
 
 
-def read_asked(gallery: Gallery, text: str, set_id: str | None) -> str | FaceSet:
+def read_asked(
+    gallery: Gallery, text: str, set_id: str | None, face: int | None = None, at: str | None = None
+) -> str | FaceSet:
     """Tell a set id from a path; an id comes first."""
-    from lookalike.ingest import read_query
     from lookalike.intake.paths import is_there
+    from lookalike.questions import read_query
 
-    if set_id is None and text in gallery:
+    time = None if at is None else seconds(at)
+    if (set_id, face, time) == (None, None, None) and text in gallery:
         return text
     if text and is_there(Path(text)):
-        return read_query(gallery, Path(text), set_id)
+        return read_query(gallery, Path(text), set_id, face, time)
     try:
         gallery.get(text)
     except NotFound as reason:
         raise NotFound(f"{reason} (nor is {text!r} a file or folder)") from reason
-    raise NotFound(f"{text!r} is a set of the gallery, not a file: leave --set out")
+    raise NotFound(f"{text!r} is a set of the gallery, not a file: leave --set, --face and --at out")

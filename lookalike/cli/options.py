@@ -9,10 +9,16 @@ import typer
 
 GalleryPath = Annotated[Path, typer.Argument(metavar="GALLERY", help="The gallery file.")]
 Query = Annotated[
-    str, typer.Argument(metavar="QUERY", help="A set id, a folder of pictures, a picture or an .npz file.")
+    str, typer.Argument(metavar="QUERY", help="A set id, a photo, a film, a folder of photos, an .npz file.")
 ]
 QuerySet = Annotated[
     str | None, typer.Option("--set", metavar="ID", help="Which set of a QUERY that holds several.")
+]
+Face = Annotated[
+    int | None, typer.Option(metavar="N", help="Which face of a photo or film, counted from the left.")
+]
+At = Annotated[
+    str | None, typer.Option(metavar="TIME", help="When the face is seen in a film, as 00:01:10 or 70.5.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]

@@ -13,6 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from lookalike.sighting import timecode
+
 Item = TypeVar("Item")
 
 # Data goes to stdout, everything else to stderr.
@@ -77,6 +79,11 @@ def percent(probability: float | None) -> str:
     if probability <= 0.005:
         return "< 1 %"
     return "> 99 %" if probability >= 0.995 else f"{100 * probability:.0f} %"
+
+
+def seen_from_to(start: float | None, end: float | None) -> str:
+    """From when to when a set is seen in its film; nothing for what is in no film."""
+    return "" if start is None or end is None else f"{timecode(start)} - {timecode(end)}"
 
 
 def print_json(value: Any) -> None:

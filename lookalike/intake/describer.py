@@ -61,7 +61,7 @@ class Describer:
     def kind(self, found: SourceSet) -> str:
         """Name what describes a set of this source; a gallery keeps one kind."""
         if found.faces is None:
-            return parts.spec(self._descriptor())
+            return self._descriptor().identity
         if self._given_kind is not None:
             return self._given_kind
         return found.descriptor or f"array:{found.array}"
@@ -103,7 +103,8 @@ class Describer:
         """The user's choice: any text may name what made ready-made numbers, a part is written out."""
         if self.given is None or not _is_part(self.given):
             return self.given
-        return parts.spec(parts.build("descriptors", self.given))
+        identity: str = parts.build("descriptors", self.given).identity
+        return identity
 
     def _descriptor(self) -> Descriptor:
         if self._part is None:

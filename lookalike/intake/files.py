@@ -83,7 +83,7 @@ def find_files(source: Path) -> FoundFiles:
             raise BadInput(f"{readable(source)!r} is neither a photo nor a film that can be read")
         return found
     try:
-        next(os.scandir(source), None)
+        os.listdir(source)
     except OSError as reason:
         raise unreadable(source, reason) from None
     top = _shown(Path(os.path.abspath(source)).name) or "/"

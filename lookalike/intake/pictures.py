@@ -18,6 +18,8 @@ from lookalike.intake.paths import is_folder, readable, unreadable
 Picture = NDArray[np.uint8]
 
 FORMATS: Final = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF", "PPM")
+# What telephones write; read by a library of its own.
+HEIF: Final = "HEIF"
 SUFFIXES: Final = frozenset(
     {
         ".jpg",
@@ -30,6 +32,8 @@ SUFFIXES: Final = frozenset(
         ".tif",
         ".tiff",
         ".gif",
+        ".heic",
+        ".heif",
         ".pgm",
         ".ppm",
         ".pnm",
@@ -47,6 +51,8 @@ _MAGIC: Final = re.compile(
     rb"\xff\xd8\xff|\x89PNG\r\n\x1a\n|RIFF....WEBP|BM....\0\0\0\0|II[*+]\0|MM\0[*+]|GIF8[79]a|P[1-6]\s+[0-9#]",
     re.DOTALL,
 )
+# The brands of still pictures.
+_STILL: Final = re.compile(rb"....ftyp(heic|heix|heim|heis|mif1)", re.DOTALL)
 
 
 def read_picture(path: Path) -> Picture:
@@ -119,18 +125,30 @@ def encode_picture(picture: Picture, longest: int = LONGEST) -> bytes:
 
 def looks_like_picture(start: bytes) -> bool:
     """Tell from the first `START` bytes of a file whether it is in a format we read."""
-    return _MAGIC.match(start) is not None
+    return _MAGIC.match(start) is not None or looks_like_heif(start)
+
+
+def looks_like_heif(start: bytes) -> bool:
+    """Tell from the first bytes of a file whether it is a photo in a container that films use too."""
+    return _STILL.match(start) is not None
 
 
 def _decoded(stream: IO[bytes], owner: str) -> Picture:
+    formats: tuple[str, ...] = FORMATS
+    if looks_like_heif(stream.read(START)):
+        _read_heif(owner)
+        formats = (HEIF,)
+    stream.seek(0)
     try:
-        with Image.open(stream, formats=FORMATS) as image:
+        with Image.open(stream, formats=formats) as image:
             # The size is known from the header: nothing was decoded yet.
             if image.width * image.height > MOST_PIXELS:
                 raise _too_large(owner)
             # Older versions of Pillow call a PNG of 16 bits "I", which elsewhere has 32.
             sixteen_bits = image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PNG")
-            return _as_array(ImageOps.exif_transpose(image), sixteen_bits, owner)
+            # A photo of a telephone takes 48 MB here: it is not copied without need.
+            ImageOps.exif_transpose(image, in_place=True)
+            return _as_array(image, sixteen_bits, owner)
     except BadInput:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -154,6 +172,17 @@ def _decoded(stream: IO[bytes], owner: str) -> Picture:
         raise BadInput(f"{owner} is a damaged picture ({reason}): replace it or take it away") from None
 
 
+def _read_heif(owner: str) -> None:
+    """Let Pillow read HEIF, if the library for it is there."""
+    try:
+        import pillow_heif
+    except ImportError:
+        raise BadInput(
+            f"{owner} is a HEIC photo, and what reads such is not installed: pip install 'lookalike[footage]'"
+        ) from None
+    pillow_heif.register_heif_opener(thumbnails=False)
+
+
 def _as_array(image: Image.Image, sixteen_bits: bool, owner: str) -> Picture:
     # Pillow would clip at 255, so the upper byte is taken.
     if sixteen_bits:
@@ -165,7 +194,8 @@ def _as_array(image: Image.Image, sixteen_bits: bool, owner: str) -> Picture:
         image = image.convert("RGBA")
         black = Image.new("RGBA", image.size, (0, 0, 0, 255))
         image = Image.alpha_composite(black, image)
-    return np.array(image.convert("L" if gray else "RGB"), dtype=np.uint8)
+    wanted = "L" if gray else "RGB"
+    return np.array(image if image.mode == wanted else image.convert(wanted), dtype=np.uint8)
 
 
 def _checked(given: Any) -> Picture:

@@ -31,8 +31,6 @@ VIDEO_SUFFIXES: Final = frozenset(
         ".wmv",
     ]
 )
-# The brands of still pictures in a container that is also that of films.
-_STILL: Final = re.compile(rb"....ftyp(heic|heix|heim|heis|mif1|avif)", re.DOTALL)
 _ISO: Final = re.compile(rb"....(ftyp|moov|mdat|wide|free|skip|pnot)", re.DOTALL)
 _OTHERS: Final = (
     (re.compile(rb"\x1a\x45\xdf\xa3"), "matroska"),
@@ -56,7 +54,7 @@ def recognise(start: bytes) -> Media | None:
 
     Playlists and scripts that name other files are texts: they are neither, so nothing ever follows them.
     """
-    if looks_like_picture(start) or _STILL.match(start):
+    if looks_like_picture(start):
         return Media("photo")
     if _ISO.match(start):
         return Media("video", "mov")
@@ -67,11 +65,6 @@ def recognise(start: bytes) -> Media | None:
     if any(start[first::step][:5] == b"G" * 5 for first, step in ((0, 188), (4, 192))):
         return Media("video", "mpegts")
     return None
-
-
-def is_heic(start: bytes) -> bool:
-    """Whether a photo is one of those that need a library of their own."""
-    return _STILL.match(start) is not None
 
 
 def is_named_like_a_video(path: Path) -> bool:

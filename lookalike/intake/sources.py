@@ -19,6 +19,7 @@ from lookalike.intake.readers.npz import read_npz
 from lookalike.intake.readers.parquet import column_names, is_parquet, read_parquet
 from lookalike.intake.readers.youtube_faces import array_names as youtube_names
 from lookalike.intake.readers.youtube_faces import is_youtube_faces, read_youtube_faces
+from lookalike.intake.recognition import recognise
 from lookalike.intake.sampling import check_most
 from lookalike.intake.sourceset import SourceSet
 
@@ -122,22 +123,47 @@ def array_names(path: Path, features: Path | None = None) -> list[str]:
         return []
 
 
+def is_footage(path: Path, cropped: bool) -> bool:
+    """Whether faces have to be looked for in a source: photos, films and folders of them.
+
+    Parameters
+    ----------
+    path : Path
+        A folder or a file.
+    cropped : bool
+        Whether pictures are faces that were cut out already, and folders hold such.
+
+    Raises
+    ------
+    NotFound, BadInput
+        If it is not there or cannot be read.
+    """
+    if is_folder(path):
+        return not cropped and not is_youtube_faces(path)
+    media = recognise(_start(path))
+    return media is not None and (media.kind == "video" or not cropped)
+
+
+def _start(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(START)
+    except OSError as reason:
+        raise unreadable(path, reason) from None
+
+
 def _kind(path: Path) -> _Kind:
     if is_folder(path):
         youtube = is_youtube_faces(path)
         return _Arrays(read_youtube_faces, youtube_names) if youtube else _Pictures(read_folder)
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(START)
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+    start = _start(path)
     for holds, kind in _FILES:
         if holds(start):
             return kind
     raise BadInput(
-        f"{readable(path)!r} is nothing that can be read: give a folder of pictures, an .npz file of "
-        f"NumPy arrays, a Parquet file, a list of templates (IJB) or tracks (MOT), or a picture "
-        f"({', '.join(FORMATS)})"
+        f"{readable(path)!r} is nothing that can be read: give a folder of photos and films, a film, a "
+        f"picture ({', '.join(FORMATS)}, HEIC), an .npz file of NumPy arrays, a Parquet file, or a list of "
+        f"templates (IJB) or tracks (MOT)"
     )
 
 

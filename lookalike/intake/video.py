@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
+from lookalike.intake.recognition import START, recognise
+from lookalike.sighting import timecode
 
 if TYPE_CHECKING:
     import av
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 MOST_PIXELS: Final = 40_000_000
 # A film on a damaged disk loses some packets; one that loses so many in a row is over.
 MOST_LOST: Final = 200
+# Containers that list their whole frames.
+INDEXED: Final = ("mov", "matroska", "avi")
 # Pixel formats whose first plane is brightness, one byte a pixel: cuts are seen in it without conversion.
 _BRIGHTNESS_FIRST: Final = ("yuv", "yuvj", "nv12", "nv21", "gray")
 
@@ -69,12 +75,17 @@ class Video:
             return float(self._stream.duration * self._stream.time_base)
         return (self._container.duration or 0) / 1e6
 
-    def frames(self) -> Iterator[Frame]:
+    def frames(self, since: float = 0.0, until: float = math.inf) -> Iterator[Frame]:
         """Every frame that can be decoded, with rising times from 0.
 
         What is damaged is left out; where the rest cannot be read, `remark` says so.
+
+        Parameters
+        ----------
+        since, until : float
+            Seconds between which frames are wanted; what lies before is jumped over, where the film can.
         """
-        first: float | None = None
+        first = self._jump(since)
         last = -1.0
         rate = float(self._stream.average_rate or 25)
         for number, decoded in enumerate(self._decoded()):
@@ -83,11 +94,30 @@ class Video:
             said = number / rate if decoded.time is None else float(decoded.time)
             first = said if first is None else first
             # Times that stand still or jump back come from damage, or from films cut together.
-            last = max(said - first, last + 1e-3) if last >= 0 else 0.0
+            last = max(said - first, last + 1e-3 if last >= 0 else 0.0)
+            if last < since:
+                continue
+            if last > until:
+                return
             yield Frame(last, decoded, round(decoded.rotation / 90) % 4)
         promised = self.seconds
         if not self.remark and last >= 0 and promised > last + max(1.0, 0.02 * promised):
             self.remark = f"ends at {timecode(last)}, though it says it lasts until {timecode(promised)}"
+
+    def _jump(self, since: float) -> float | None:
+        """Go to the last whole frame before a time; return when the film begins, None if it does not say."""
+        stream = self._stream
+        if not since or stream.start_time is None or stream.time_base is None:
+            return None
+        begins = float(stream.start_time * stream.time_base)
+        # Where no list tells which frames are whole, a jump may land behind the last of them.
+        if not self._container.format.name.startswith(INDEXED):
+            return begins
+        import av
+
+        with suppress(av.error.FFmpegError):
+            self._container.seek(round(since / stream.time_base) + stream.start_time, stream=stream)
+        return begins
 
     def _decoded(self) -> Iterator[Any]:
         import av
@@ -162,12 +192,21 @@ def open_video(stream: IO[bytes], container: str) -> Iterator[Video]:
         opened.close()
 
 
-def timecode(seconds: float) -> str:
-    """Write a time as people do: hours, minutes, seconds, and tenths."""
-    tenths = round(10 * seconds)
-    minutes, rest = divmod(tenths, 600)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours:02d}:{minutes:02d}:{rest // 10:02d}.{rest % 10}"
+def probe(path: Path) -> float:
+    """How many seconds a film says it lasts, without decoding it; 0 for what is none.
+
+    Raises
+    ------
+    BadInput
+        If it cannot be opened.
+    """
+    with path.open("rb") as stream:
+        media = recognise(stream.read(START))
+        if media is None or media.kind != "video":
+            return 0.0
+        stream.seek(0)
+        with open_video(stream, media.container) as video:
+            return video.seconds
 
 
 def _library() -> Any:
@@ -188,5 +227,5 @@ def _said(reason: Exception) -> str:
 
 def _too_large(width: int, height: int) -> BadInput:
     return BadInput(
-        f"claims frames of {width} x {height} pixels, more than {MOST_PIXELS // 10**6} million: make them less"
+        f"claims frames of {width} x {height} pixels, over {MOST_PIXELS // 10**6} million: make it smaller"
     )

@@ -59,7 +59,7 @@ def test_a_damaged_picture_is_refused_at_once(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x93NUMPY\x01\x00", bytes(64)])
 def test_unknown(tmp_path, content):
     (tmp_path / "x.npz").write_bytes(content)
-    with pytest.raises(BadInput, match=r"x\.npz.*folder of pictures.*\.npz file.*JPEG"):
+    with pytest.raises(BadInput, match=r"x\.npz.*folder of photos and films.*JPEG.*\.npz file"):
         read_source(tmp_path / "x.npz")
 
 
@@ -233,5 +233,5 @@ def test_most_is_checked_before_anything_is_looked_at(tmp_path, most):
 
 def test_all_kinds_are_told_when_nothing_fits(tmp_path):
     (tmp_path / "x.csv").write_text("set_id,person\na,b\n")
-    with pytest.raises(BadInput, match=r"Parquet file, a list of templates \(IJB\) or tracks \(MOT\)"):
+    with pytest.raises(BadInput, match=r"Parquet file, or a list of templates \(IJB\) or tracks \(MOT\)"):
         read_source(tmp_path / "x.csv")

@@ -1,0 +1,267 @@
+"""Intake: a film of ten minutes and a hundred photos, from files to sets, against their length and a limit.
+
+The film and the photos are drawn once, which takes longer than looking at them, and kept in
+``bench-results/intake``. What is timed is `lookalike.add` in a process of its own, as the command runs it,
+with its children. The shares of the stages come from one process that does the same work, one step at a time.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from benchmarks.entries import entry
+from lookalike import Gallery, parts
+from lookalike.footage import DEFAULT_DESCRIPTOR
+from lookalike.intake.alignment import align, encode_square
+from lookalike.intake.described import as_set, describe_aligned
+from lookalike.intake.detector import Detector
+from lookalike.intake.quality import judge
+from lookalike.intake.seen import SeenTrack, Settings
+from lookalike.intake.shots import Cuts, thumbnail
+from lookalike.intake.tracks import Seen, Track, Tracker
+from lookalike.intake.video import open_video
+from lookalike.worlds.footage import draw_footage, write_footage
+
+KEPT = Path("bench-results") / "intake"
+PEOPLE = 8
+# Of all processes together; a laptop has four times as much.
+MOST_MEMORY = 2e9
+# So many faces are described to know what one takes; all take as long each.
+DESCRIBED = 60
+
+ADD = """
+import json, sys, time
+from lookalike import add
+began = time.perf_counter()
+done = add(sys.argv[1], [sys.argv[2]])
+print(json.dumps([time.perf_counter() - began, len(done.added), len(done.failed)]))
+"""
+
+
+def run(toy: bool) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as temporary:
+        kept = Path(temporary) if toy else KEPT
+        kept.mkdir(parents=True, exist_ok=True)
+        seconds, size, count, photo_size = (
+            (3.0, (320, 180), 3, (640, 480)) if toy else (600.0, (1280, 720), 100, (4000, 3000))
+        )
+        film, photos = drawn_film(kept, seconds, size), drawn_photos(kept, count, photo_size)
+        return [*_film(film, seconds, Path(temporary)), *_photos(photos, count, Path(temporary))]
+
+
+def drawn_film(folder: Path, seconds: float, size: tuple[int, int]) -> Path:
+    """A film in the folder, drawn if it is not there."""
+    path = folder / f"film_{PEOPLE}_{seconds:g}_{size[0]}x{size[1]}.mp4"
+    if not path.exists():
+        drawn = draw_footage(PEOPLE, seconds, size=size)
+        unfinished = path.with_name(f"unfinished_{path.name}")
+        write_footage(unfinished, drawn.frames(), drawn.rate)
+        unfinished.rename(path)
+    return path
+
+
+def drawn_photos(folder: Path, count: int, size: tuple[int, int]) -> Path:
+    """A folder of photos in the folder: frames of a film that is as large as photos are."""
+    album = folder / f"photos_{count}_{size[0]}x{size[1]}"
+    if not album.exists():
+        unfinished = album.with_name(f"unfinished_{album.name}")
+        unfinished.mkdir(exist_ok=True)
+        drawn = draw_footage(PEOPLE, 20.0, size=size)
+        for number, frame in enumerate(drawn.frames(len(drawn) // count)):
+            if number < count:
+                Image.fromarray(frame).save(unfinished / f"{number:03d}.jpg", quality=90)
+        unfinished.rename(album)
+    return album
+
+
+def _film(film: Path, seconds: float, folder: Path) -> Iterator[dict[str, Any]]:
+    took, sets, peak = _added(film, folder / "film.gallery")
+    counts, spent = stages(film, folder)
+    whole = sum(spent.values())
+    figures = {f"share of {stage}": value / whole for stage, value in spent.items()}
+    yield entry(
+        "taking in a film to its length",
+        took / seconds,
+        1.0,
+        seconds=took,
+        sets=sets,
+        processor_seconds=whole,
+        **counts,
+        **figures,
+    )
+    yield entry(
+        "peak memory of all processes to two gigabytes", peak / MOST_MEMORY, 1.0, gigabytes=peak / 1e9
+    )
+    with Gallery(folder / "film.gallery") as gallery:
+        faces = gallery.facts()["faces"]
+    kept = sum(path.stat().st_size for path in folder.glob("film.gallery*") if path.is_file())
+    yield entry(
+        "bytes kept of a face to those of its picture and descriptor, 4 kB",
+        kept / faces / 4096,
+        1.5,
+        faces=faces,
+        bytes_of_a_second=kept / seconds,
+    )
+
+
+def _photos(photos: Path, count: int, folder: Path) -> Iterator[dict[str, Any]]:
+    took, sets, peak = _added(photos, folder / "photos.gallery")
+    with Gallery(folder / "photos.gallery") as gallery:
+        faces = gallery.facts()["faces"]
+    kept = sum(path.stat().st_size for path in folder.glob("photos.gallery*") if path.is_file())
+    yield entry(
+        "taking in a photo to one second",
+        took / count,
+        1.0,
+        photos=count,
+        faces=faces,
+        sets=sets,
+        gigabytes=peak / 1e9,
+        bytes_of_a_photo=kept / count,
+    )
+
+
+def _added(source: Path, gallery: Path) -> tuple[float, int, int]:
+    """Add in a process of its own; return its seconds, the number of sets, and the peak of all memory."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", ADD, str(gallery), str(source)], stdout=subprocess.PIPE, text=True
+    )
+    peak = [0]
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            peak[0] = max(peak[0], sum(_memory(pid) for pid in _tree(process.pid)))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        said, _ = process.communicate()
+    finally:
+        over.set()
+        watcher.join()
+    if process.returncode:
+        raise SystemExit(f"adding {source} failed")
+    took, sets, failed = (float(word) for word in said.strip("[]\n").split(","))
+    if failed:
+        raise SystemExit(f"{failed:g} files of {source} could not be read")
+    return took, int(sets), peak[0]
+
+
+def _tree(pid: int) -> list[int]:
+    """A process and all that it started, those in sessions of their own too."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
+
+
+def _memory(pid: int) -> int:
+    """Memory of a process; what it shares with others is divided among them."""
+    try:
+        [line] = [
+            line for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines() if line[:4] == "Pss:"
+        ]
+        return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        return 0
+
+
+def stages(film: Path, folder: Path) -> tuple[dict[str, int], dict[str, float]]:
+    """Do what adding does, one step after the other; return counts, and processor seconds by stage."""
+    import cv2
+
+    cv2.setNumThreads(1)
+    spent: Counter[str] = Counter()
+    counts = dict.fromkeys(("frames_decoded", "frames_looked_at", "faces_seen", "faces_described"), 0)
+
+    @contextmanager
+    def timed(stage: str) -> Iterator[None]:
+        began = time.process_time()
+        try:
+            yield
+        finally:
+            spent[stage] += time.process_time() - began
+
+    def encode(square: Any) -> bytes:
+        with timed("encoding crops"):
+            return encode_square(square)
+
+    settings = Settings()
+    detector, tracker, cuts = (
+        Detector(settings.frame, settings.smallest),
+        Tracker(settings.most, encode=encode),
+        Cuts(),
+    )
+    step, looked, tracks = 1 / settings.rate, -1, []
+    with film.open("rb") as stream, open_video(stream, "mov") as video:
+        frames = video.frames()
+        while True:
+            with timed("decoding"):
+                frame = next(frames, None)
+            if frame is None:
+                break
+            counts["frames_decoded"] += 1
+            with timed("cuts"):
+                is_cut = cuts.is_cut(thumbnail(frame.brightness()))
+            if is_cut:
+                tracks += tracker.cut(frame.time)
+                looked = -1
+            if int(frame.time / step + 1e-6) == looked:
+                continue
+            looked = int(frame.time / step + 1e-6)
+            counts["frames_looked_at"] += 1
+            with timed("decoding"):
+                picture = frame.picture()
+            with timed("detection"):
+                found = detector.find(picture)
+            counts["faces_seen"] += len(found)
+            with timed("alignment, quality, tracks"):
+                crops = [align(picture, one.landmarks) for one in found]
+                seen = [
+                    Seen(one, crop, judge(crop, one.landmarks, one.box, one.score, frame.time))
+                    for one, crop in zip(found, crops, strict=True)
+                ]
+                tracks += tracker.see(frame.time, seen)
+        tracks += tracker.end()
+    # Crops are encoded while faces are joined to tracks.
+    spent["alignment, quality, tracks"] -= spent["encoding crops"]
+    counts["faces_described"] = sum(len(track.seen) for track in tracks)
+    _describe_and_store(tracks, folder, spent, timed, counts["faces_described"])
+    return counts, dict(spent)
+
+
+def _describe_and_store(
+    tracks: list[Track], folder: Path, spent: Counter[str], timed: Any, total: int
+) -> None:
+    part = parts.build("descriptors", DEFAULT_DESCRIPTOR)
+    part.check()
+    pictures = [kept.picture for track in tracks for kept in track.seen][:: max(1, total // DESCRIBED)]
+    with timed("describing"):
+        describe_aligned(pictures, part)
+    spent["describing"] *= total / len(pictures)
+    rng = np.random.default_rng(0)
+    with timed("storing"), Gallery(folder / "stages.gallery", create=True) as gallery:
+        for track in tracks:
+            sightings, encoded = zip(*((kept.sighting, kept.picture) for kept in track.seen), strict=True)
+            seen = SeenTrack(track.number, sightings, encoded, frozenset(), track.total)
+            faces = rng.random((len(encoded), part.dimension), np.float32)
+            gallery.add(as_set(f"film#{track.number}", seen, faces, "film", "film"), part.identity)

@@ -1,0 +1,140 @@
+"""Commands that fill a gallery: add, describe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lookalike.cli.options import GalleryPath, Json, Quiet
+from lookalike.cli.terminal import Progresses, counted, plain, print_json, say
+from lookalike.errors import BadInput
+
+if TYPE_CHECKING:
+    from lookalike.footage import Added
+    from lookalike.intake.plan import Plan
+
+
+def add(
+    gallery: GalleryPath,
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Films, photos and folders of them; YouTube Faces, .npz and Parquet files, lists of faces.",
+        ),
+    ],
+    descriptor: Annotated[
+        str | None,
+        typer.Option(help="What describes faces (default: as in the gallery, or deep; lbp if --cropped)."),
+    ] = None,
+    cropped: Annotated[
+        bool | None,
+        typer.Option(
+            "--cropped/--photos",
+            help="Pictures are faces cut out already, an innermost folder being a set; or photos to look for "
+            "faces in (default: as in the gallery, or photos).",
+            show_default=False,
+        ),
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(metavar="N", help="Look for faces in N frames of each second of film.")
+    ] = 5.0,
+    array: Annotated[
+        str | None, typer.Option(help="Array of the source (default: images, or the only one).")
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The .npy or .npz file that describes a list of faces (IJB, MOT)."),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Keep at most N faces of a set, evenly spread (default: all; 50 of a track)."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be looked at in films and photos.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Add the faces of films and photos to a gallery, or sets of ready-made faces."""
+    from lookalike.ingest import add as add_sources
+
+    if not all(sources):
+        raise typer.BadParameter("a SOURCE is empty: name a folder or a file")
+
+    def tell(plan: Plan) -> bool:
+        say(f"{plan}", quiet and not dry_run)
+        return True
+
+    done = add_sources(
+        gallery,
+        sources,
+        descriptor,
+        array,
+        Progresses(quiet),
+        features=features,
+        most=most,
+        cropped=cropped,
+        rate=rate,
+        tell=tell,
+        dry_run=dry_run,
+    )
+    for _, sentence in [*done.remarks, *done.failed]:
+        say(f"lookalike: {plain(sentence)}")
+    if json:
+        print_json(
+            {
+                "added": done.added,
+                "unchanged": done.unchanged,
+                "grown": done.grown,
+                "files": done.files,
+                "known_files": done.known,
+                "failed": [{"file": file, "reason": reason} for file, reason in done.failed],
+                "remarks": [{"file": file, "remark": remark} for file, remark in done.remarks],
+            }
+        )
+    elif not dry_run:
+        print(_done(done))
+    # Some bad files among good ones are usual; nothing but bad files is a mistake.
+    if done.failed and not (done.files or done.known or done.added or done.unchanged):
+        raise typer.Exit(BadInput.exit_code)
+
+
+def _done(done: Added) -> str:
+    """What was added, in a sentence."""
+    if not (done.files or done.known or done.failed):
+        return f"{counted(len(done.added))} added, {len(done.unchanged)} were there already"
+    from lookalike.intake.plan import counted as number_of
+
+    said = f"{counted(len(done.added))} added from {number_of(done.files, 'file')}"
+    if done.files and not (done.added or done.grown):
+        said = f"no face was found in {number_of(done.files, 'file')}"
+    # An album's set that this run made and then added to is only new.
+    grown = len(set(done.grown) - set(done.added))
+    said += f", {counted(grown)} {'has' if grown == 1 else 'have'} more faces" if grown else ""
+    said += f"; {number_of(done.known, 'file')} known already" if done.known else ""
+    return f"{said}; {number_of(len(done.failed), 'file')} could not be read" if done.failed else said
+
+
+def describe(
+    gallery: GalleryPath,
+    descriptor: Annotated[str, typer.Option(help="What describes faces, as in onnx:model=FILE.")],
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Describe every face anew by another model, from the pictures that the gallery keeps, and use that."""
+    from lookalike import Gallery
+    from lookalike.describing import describe as describe_again
+
+    with Gallery(gallery) as opened:
+        done = describe_again(opened, descriptor, Progresses(quiet))
+    if json:
+        print_json({"descriptor": done.descriptor, "before": done.before, "described": done.sets})
+    elif done.descriptor == done.before:
+        print(f"{done.descriptor} is in use already")
+    else:
+        print(f"{counted(done.sets)} described; {done.descriptor} is in use, {done.before} is kept beside it")

@@ -1,0 +1,298 @@
+"""Footage: the faces of photos and films become sets of a gallery, file by file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from json import dumps
+from pathlib import Path
+
+import numpy as np
+
+from lookalike import parts
+from lookalike.collection.gallery import Gallery
+from lookalike.collection.media import MediaFile
+from lookalike.descriptors.contract import Descriptor
+from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
+from lookalike.intake.albums import Album
+from lookalike.intake.described import as_set, describe_aligned
+from lookalike.intake.files import FoundFiles, MediaPath, find_files
+from lookalike.intake.jumps import Described, join_jumps
+from lookalike.intake.paths import is_there, readable
+from lookalike.intake.plan import Plan, make_plan
+from lookalike.intake.seen import SeenTrack, Settings
+from lookalike.intake.workers import Workers
+from lookalike.kernels.threads import thread_count
+from lookalike.progress import Track, silent
+from lookalike.room import Need, check
+
+DEFAULT_DESCRIPTOR = "deep"
+
+
+@dataclass
+class Added:
+    """What adding did.
+
+    Parameters
+    ----------
+    added : list of str
+        Ids of sets that are new.
+    unchanged : list of str
+        Ids of ready-made sets that were there already.
+    grown : list of str
+        Ids of sets that were there and have more faces now.
+    files, known : int
+        How many photos and films were looked at, and how many had been before.
+    failed, remarks : list of (str, str)
+        Files that could not be read, or only in part, each with a sentence that says why.
+    """
+
+    added: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    grown: list[str] = field(default_factory=list)
+    files: int = 0
+    known: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    remarks: list[tuple[str, str]] = field(default_factory=list)
+
+    def take(self, other: Added) -> None:
+        """Add to this what something else did."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+
+def add_footage(
+    gallery: Path,
+    sources: Sequence[Path],
+    descriptor: str | None = None,
+    settings: Settings | None = None,
+    track: Track = silent,
+    tell: Callable[[Plan], bool] = lambda plan: True,
+) -> Added:
+    """Look for faces in photos and films, and keep every file's faces as soon as it is done.
+
+    A file that cannot be read is listed with its reason, and the rest goes on. Whoever interrupts loses at
+    most the files that were being looked at: the same command goes on from there, and takes only what is
+    new or has other content.
+
+    Parameters
+    ----------
+    gallery : Path
+        Made if there is none.
+    sources : sequence of paths
+        Folders, photos and films.
+    descriptor : str, optional
+        What describes the faces: that of the gallery, or `deep`, unless given.
+    settings : Settings, optional
+        How to look.
+    track : callable
+        Shows progress.
+    tell : callable
+        Given the plan before anything is done; if it answers False, nothing is.
+
+    Raises
+    ------
+    BadInput, NotFound, Conflict
+        If a source is not there, or the gallery is described otherwise.
+    """
+    settings = settings or Settings()
+    found = FoundFiles()
+    for source in sources:
+        one = find_files(source)
+        found.media += one.media
+        found.failed += one.failed
+        found.others += one.others
+    if not (found.media or found.failed):
+        raise BadInput(
+            f"{', '.join(repr(readable(one)) for one in sources)} holds no photo and no film: give a folder "
+            f"that does, or ready-made faces"
+        )
+    held: str | None = None
+    hint: str | None = None
+    known: set[int] = set()
+    if is_there(gallery):
+        with Gallery(gallery) as opened:
+            held, hint = opened.descriptor, opened.hint("model_file")
+            known = {number for number, file in enumerate(found.media) if _is_known(opened, file)}
+    part = choose_descriptor(held, descriptor, hint)
+    new = [file for number, file in enumerate(found.media) if number not in known]
+    with Workers(settings, thread_count()) as workers:
+        films = track([file.path for file in new], "opening films", len(new))
+        lengths = list(workers.lengths(films))
+        plan = make_plan(new, lengths, len(known), found.others + len(found.failed), workers.count)
+        done = Added(failed=list(found.failed), known=len(known))
+        if not tell(plan) or not new:
+            return done
+        check("looking for faces", Need(0, plan.bytes), gallery.absolute().parent)
+        with Gallery(gallery, create=True) as opened:
+            if part.model_file:
+                opened.set_hint("model_file", part.model_file)
+            run = _Run(opened, part, settings, done)
+            for _ in track(run.work(workers, new, lengths), "looking for faces", plan.units):
+                pass
+    return run.done
+
+
+def choose_descriptor(held: str | None, given: str | None, model_file: str | None = None) -> Descriptor:
+    """The descriptor for footage, checked: the one that is given, that of the gallery, or the default.
+
+    Parameters
+    ----------
+    held : str or None
+        What describes the gallery; None if it is empty.
+    given : str or None
+        What the user asks for.
+    model_file : str or None
+        Where the file of the gallery's model was last seen, if it has one.
+
+    Raises
+    ------
+    BadInput, NotFound
+        If there is no such, or something it needs is missing.
+    Conflict
+        If the gallery is described otherwise.
+    """
+    known = held is not None and held.partition(":")[0] in parts.names("descriptors")
+    if held is not None and not known:
+        raise Conflict(
+            f"the gallery holds ready-made descriptors ({held}), which cannot be made of photos and films: "
+            f"use another gallery"
+        )
+    there = f"{held},model={model_file}" if held and model_file else held
+    part: Descriptor = parts.build("descriptors", given or there or DEFAULT_DESCRIPTOR)
+    part.check()
+    if held is not None and part.identity != held:
+        raise Conflict(
+            f"the gallery is described by {held}, and {part.identity} was asked for: leave --descriptor out, "
+            f"or describe the gallery anew (`lookalike describe`)"
+        )
+    return part
+
+
+class _Run:
+    """One run through files: what was made, and what is needed to make more."""
+
+    def __init__(self, gallery: Gallery, part: Descriptor, settings: Settings, done: Added) -> None:
+        self.done = done
+        self._gallery = gallery
+        self._part = part
+        self._settings = dumps(asdict(settings))
+        self._most = settings.most
+        self._contents: dict[int, str] = {}
+        # Which numbers behind the # are taken, by what comes before it.
+        self._numbers: dict[str, list[int]] = {}
+        for one in gallery.ids():
+            base, _, number = one.rpartition("#")
+            if base and number.isdecimal():
+                self._numbers.setdefault(base, []).append(int(number))
+        self._albums: dict[str, tuple[Album, list[str]]] = {}
+
+    def work(self, workers: Workers, files: Sequence[MediaPath], lengths: Sequence[float]) -> Iterator[None]:
+        """Look at the files and keep what they show; yield once for each second of film and each photo."""
+
+        def is_wanted(number: int) -> bool:
+            self._contents[number] = files[number].sha256()
+            return self._gallery.file_of(self._contents[number]) is None
+
+        tracks: list[Described] = []
+        reason: LookalikeError | None = None
+        passed = 0
+        for number, told in workers.look([file.path for file in files], is_wanted):
+            if isinstance(told, SeenTrack):
+                try:
+                    tracks.append((told, describe_aligned(told.pictures, self._part)))
+                except BadInput as undescribed:
+                    reason = undescribed
+            elif isinstance(told, float):
+                for _ in range(passed, min(int(told), round(lengths[number]))):
+                    passed += 1
+                    yield
+            else:
+                reason = told if isinstance(told, LookalikeError) else reason
+                self._finish(files[number], number, tracks, getattr(told, "remark", ""), reason)
+                yield from (None for _ in range(passed, max(1, round(lengths[number]))))
+                tracks, reason, passed = [], None, 0
+
+    def _finish(
+        self,
+        file: MediaPath,
+        number: int,
+        tracks: list[Described],
+        remark: str,
+        reason: LookalikeError | None,
+    ) -> None:
+        """Keep what a file shows, all of it or nothing; a file that cannot be used is listed."""
+        shown = readable(file.path)
+        try:
+            if reason is not None:
+                raise reason
+            whole = join_jumps(tracks, self._part.same_person, self._most)
+            self._keep(file, self._contents.pop(number), whole, remark)
+        except (BadInput, NotFound, Conflict) as refused:
+            self.done.failed.append((shown, str(refused)))
+            # What was decided about its album is not true any more.
+            self._albums.pop(file.album, None)
+            return
+        if remark:
+            self.done.remarks.append((shown, f"{shown!r} {remark}"))
+
+    def _keep(self, file: MediaPath, content: str, tracks: list[Described], remark: str) -> None:
+        kept = MediaFile(
+            content,
+            str(file.path.absolute()),
+            file.size,
+            file.changed,
+            file.media.kind,
+            self._settings,
+            remark,
+        )
+        # The same content may lie twice in one folder, or may have been moved since the last run.
+        if self._gallery.file_of(content) is not None:
+            self._gallery.keep_file(kept, (), descriptor=self._part.identity)
+            self.done.known += 1
+            return
+        in_album = file.media.kind == "photo" and file.album and self._part.same_person is not None
+        ids = self._in_album(file.album, tracks) if in_album else self._alone(file, tracks)
+        origin = readable(file.path)
+        sets = [as_set(ids[track.number], track, faces, file.name, origin) for track, faces in tracks]
+        apart = {
+            (ids[track.number], ids[other]) for track, _ in tracks for other in track.together if other in ids
+        }
+        there = [one for one in sets if one.id in self._gallery]
+        new = [one for one in sets if one.id not in self._gallery]
+        self._gallery.keep_file(kept, new, there, apart, self._part.identity)
+        self.done.files += 1
+        self.done.added += [one.id for one in new]
+        self.done.grown += [one.id for one in there if one.id not in self.done.grown]
+
+    def _alone(self, file: MediaPath, tracks: list[Described]) -> dict[int, str]:
+        """Ids for a file whose tracks are a set each; another file of the same name keeps its own."""
+        base, copies = file.name, 1
+        while base in self._numbers:
+            copies += 1
+            base = f"{file.name}~{copies}"
+        self._numbers[base] = list(range(1, len(tracks) + 1))
+        return {track.number: f"{base}#{place}" for place, (track, _) in enumerate(tracks, start=1)}
+
+    def _in_album(self, name: str, tracks: list[Described]) -> dict[int, str]:
+        """Ids for the faces of a photo: those of the groups of its album that they join or begin."""
+        if name not in self._albums:
+            album, ids = Album(self._part.same_person), [f"{name}#{n}" for n in self._numbers.get(name, [])]
+            for one in ids:
+                album.remember(self._gallery.get(one).faces)
+            self._albums[name] = album, ids
+        album, ids = self._albums[name]
+        if not tracks:
+            return {}
+        places = album.place(np.concatenate([faces for _, faces in tracks]))
+        for _ in range(len(ids), len(album)):
+            numbers = self._numbers.setdefault(name, [])
+            numbers.append(max(numbers, default=0) + 1)
+            ids.append(f"{name}#{numbers[-1]}")
+        return {track.number: ids[place] for (track, _), place in zip(tracks, places, strict=True)}
+
+
+def _is_known(gallery: Gallery, file: MediaPath) -> bool:
+    """Whether a file was looked at before, as far as its place, size and time tell: it is not read."""
+    place = readable(file.path.absolute())
+    return gallery.file_at(place, file.size, file.changed) is not None

@@ -1,0 +1,273 @@
+"""Tracks: faces of sampled frames, as they come, joined to one track for each person through one shot.
+
+A face continues the track that it fits best by place (overlap of boxes, the track's moved on as it moved
+before) and by appearance; what does not look alike at all starts a new track, even in the same place. Tracks
+that were seen in one frame are certainly of different people, and know of each other.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from lookalike.errors import BadInput
+from lookalike.intake.alignment import encode_square
+from lookalike.intake.appearance import look
+from lookalike.intake.detector import Found
+from lookalike.sighting import UNSURE, Sighting
+
+Box = NDArray[np.float64]
+
+# Likeness below which a face is another person's, even in the same place. Of 300 frames of filmed videos,
+# seconds apart, none is below it to all frames before; of frames of different people, in other places, 81 of
+# 100 are.
+ALIKE: Final = 0.5
+# Likeness from which on it is the same person wherever in the frame, as after a jerk of the camera.
+SAME: Final = 0.75
+# Likeness counts so many times as much as overlap, so that people who pass each other keep their tracks.
+WEIGHT: Final = 5.0
+# Boxes are enlarged so many times before their overlap is taken, since a head may move by its width in 0.2 s.
+REACH: Final = 2.0
+# Looks of a track that new faces are compared with; one that differs by less than FRESH says nothing new.
+LOOKS: Final = 8
+FRESH: Final = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """One face of a sampled frame: as found, its aligned square, how well it was seen."""
+
+    found: Found
+    crop: NDArray[np.uint8]
+    sighting: Sighting
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One face of a track that is kept: how it was seen, and its aligned square, encoded."""
+
+    sighting: Sighting
+    picture: bytes
+
+
+@dataclass(eq=False)
+class Track:
+    """One person through one shot.
+
+    Parameters
+    ----------
+    number : int
+        Tracks are numbered from 0 in the order of their start, those of one frame from left to right.
+        Numbers of tracks that were dropped as noise are missing.
+    start, end : float
+        Seconds of the first and the last face.
+    seen : list of Kept
+        Faces in order of time, spread evenly.
+    total : int
+        How many faces were seen, kept or not.
+    together : set of int
+        Numbers of the tracks that were in a frame together with this one.
+    after : tuple of int and float, optional
+        The track that the cut before this one ended, and its likeness, if its face was in this place and not
+        unlike: a film may jump within one scene. Whether it is the same person is for others to say
+        (`lookalike.intake.jumps`).
+    """
+
+    number: int
+    start: float
+    end: float
+    seen: list[Kept] = field(default_factory=list)
+    total: int = 0
+    together: set[int] = field(default_factory=set)
+    after: tuple[int, float] | None = None
+
+
+class Tracker:
+    """Joins faces to tracks, frame after frame, in memory that does not grow with the length of a shot.
+
+    A track is dropped as noise if it has fewer faces than `least`, unless its face was in every sampled
+    frame of its shot (a shot, or a film, too short for more), or if the detector was never sure of it
+    (`UNSURE`).
+
+    Parameters
+    ----------
+    most : int
+        Faces kept of a track. When they are more, every second is dropped, and from then on only every
+        second of those that would have been kept is: so they stay spread evenly over a track of any length.
+    gap : float
+        Seconds for which a track goes on without being seen.
+    least : int
+        Faces that a track needs.
+    encode : callable
+        Makes an aligned square into the bytes that are kept; called for kept faces only.
+    """
+
+    def __init__(
+        self,
+        most: int = 50,
+        gap: float = 1.0,
+        least: int = 2,
+        encode: Callable[[NDArray[np.uint8]], bytes] = encode_square,
+    ) -> None:
+        for name, number in (("most", most), ("least", least)):
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise BadInput(f"{name} must be a whole number of faces from 1 up, got {number!r}")
+        if not gap >= 0:
+            raise BadInput(f"a gap in a track must be 0 seconds or more, got {gap!r}")
+        self.most, self.gap, self.least = most, float(gap), least
+        self._encode = encode
+        self._open: list[_Open] = []
+        self._before: list[_Open] = []  # ended by a cut, with no frame since
+        self._started = 0
+        self._frames = 0  # sampled in this shot
+        self._frame = -np.inf  # time of the last frame
+        self._time = -np.inf  # of the last frame or cut
+
+    def see(self, time: float, faces: Sequence[Seen]) -> list[Track]:
+        """Take the faces of the next sampled frame, in any order.
+
+        Parameters
+        ----------
+        time : float
+            Seconds from the start of the film, later than the frame before.
+        faces : sequence of Seen
+            None, one or many.
+
+        Returns
+        -------
+        list of Track
+            Tracks that ended since, by number.
+        """
+        self._pass(time, is_frame=True)
+        lost = [track for track in self._open if time - track.track.end > self.gap + 1e-9]
+        ended = self._ended(lost)
+        given = sorted(faces, key=_place)
+        looks = [look(face.crop) for face in given]
+        boxes = np.array([face.found.box for face in given], dtype=np.float64).reshape(-1, 4)
+        owners = self._owners(self._open, time, boxes, looks)
+        before, self._before = self._owners(self._before, time, boxes, looks), []
+        for number, face in enumerate(given):
+            if number not in owners:
+                owners[number] = self._new(time)
+                if (old := before.get(number)) is not None:
+                    owners[number].track.after = old.track.number, float(old.likeness([looks[number]])[0])
+            owners[number].add(time, boxes[number], looks[number])
+            self._keep(owners[number], face)
+        present = {owner.track.number for owner in owners.values()}
+        for owner in owners.values():
+            owner.track.together |= present - {owner.track.number}
+        return ended
+
+    def cut(self, time: float) -> list[Track]:
+        """End all tracks, since a new shot starts at this time; return them by number."""
+        self._pass(time, is_frame=False)
+        # Cuts that follow each other without a frame that was looked at are one.
+        self._before = self._open or self._before
+        ended = self._ended(list(self._open))
+        self._frames = 0
+        return ended
+
+    def end(self) -> list[Track]:
+        """End all tracks, since the film is over; return them by number."""
+        return self._ended(list(self._open))
+
+    def _pass(self, time: float, is_frame: bool) -> None:
+        # A cut may be told at the time of a frame; two frames are never at one time.
+        if not (time > self._frame if is_frame else time >= self._frame) or not self._time <= time < np.inf:
+            raise BadInput(f"frames come in the order of time, got {time!r} after {self._time!r}")
+        self._time = time
+        if is_frame:
+            self._frame = time
+            self._frames += 1
+
+    def _owners(
+        self, tracks: list[_Open], time: float, boxes: Box, looks: list[NDArray[np.float32]]
+    ) -> dict[int, _Open]:
+        """Assign faces, by their place in the frame, to tracks: at most one each way."""
+        if not (tracks and looks):
+            return {}
+        alike = np.stack([track.likeness(looks) for track in tracks])
+        near = np.stack(
+            [np.maximum(_overlap(track.box, boxes), _overlap(track.at(time), boxes)) for track in tracks]
+        )
+        fits = (alike >= ALIKE) & ((near > 0) | (alike >= SAME))
+        # What does not fit is worth nothing and is left out below, so it is the same as not assigned.
+        worth = np.where(fits, near + WEIGHT * (alike - ALIKE) + 1e-6, 0.0)
+        pairs = zip(*linear_sum_assignment(worth, maximize=True), strict=True)
+        return {int(face): tracks[track] for track, face in pairs if fits[track, face]}
+
+    def _new(self, time: float) -> _Open:
+        made = _Open(Track(self._started, time, time))
+        self._started += 1
+        self._open.append(made)
+        return made
+
+    def _keep(self, owner: _Open, face: Seen) -> None:
+        track = owner.track
+        if track.total % owner.stride == 0:
+            track.seen.append(Kept(face.sighting, self._encode(face.crop)))
+            if len(track.seen) > self.most:
+                track.seen = track.seen[::2]
+                owner.stride *= 2
+        track.total += 1
+        owner.surest = max(owner.surest, face.sighting.score)
+
+    def _ended(self, tracks: list[_Open]) -> list[Track]:
+        self._open = [track for track in self._open if track not in tracks]
+        kept = [
+            one.track
+            for one in tracks
+            if one.surest >= UNSURE and (one.track.total >= self.least or one.track.total == self._frames)
+        ]
+        return sorted(kept, key=lambda track: track.number)
+
+
+class _Open:
+    """A track that may go on: where its face was, how fast it moves, what it looks like."""
+
+    def __init__(self, track: Track) -> None:
+        self.track = track
+        self.box: Box = np.zeros(4)
+        self.stride = 1
+        self.surest = 0.0
+        self._velocity = np.zeros(2)  # of the centre, pixels a second
+        self._looks: deque[NDArray[np.float32]] = deque(maxlen=LOOKS)
+
+    def add(self, time: float, box: Box, seen: NDArray[np.float32]) -> None:
+        if self._looks:
+            self._velocity = (_centre(box) - _centre(self.box)) / (time - self.track.end)
+        if not self._looks or self.likeness([seen])[0] < FRESH:
+            self._looks.append(seen)
+        self.box = box
+        self.track.end = time
+
+    def at(self, time: float) -> Box:
+        """Where the box is expected."""
+        shift = self._velocity * (time - self.track.end)
+        return self.box + np.array([*shift, 0.0, 0.0])
+
+    def likeness(self, looks: list[NDArray[np.float32]]) -> NDArray[np.float64]:
+        """Of each look to the nearest of the track's."""
+        return (np.stack(list(self._looks)) @ np.stack(looks).T).max(axis=0)
+
+
+def _place(face: Seen) -> tuple[float, ...]:
+    return (*face.found.box, *face.found.landmarks.ravel().tolist(), face.found.score)
+
+
+def _centre(box: Box) -> NDArray[np.float64]:
+    return box[..., :2] + box[..., 2:] / 2
+
+
+def _overlap(box: Box, boxes: Box) -> NDArray[np.float64]:
+    """Intersection over union of one box with many, all enlarged about their centres."""
+    sides, many = REACH * box[2:], REACH * boxes[:, 2:]
+    apart = np.abs(_centre(boxes) - _centre(box))
+    common = np.clip(np.minimum((sides + many) / 2 - apart, np.minimum(sides, many)), 0, None).prod(axis=1)
+    return common / np.maximum(sides.prod() + many.prod(axis=1) - common, 1e-9)

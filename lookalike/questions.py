@@ -1,0 +1,212 @@
+"""Questions: faces from outside a gallery that somebody asks with, described as the gallery is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.collection.connections import is_gallery
+from lookalike.collection.gallery import Gallery
+from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
+from lookalike.faceset import FaceSet
+from lookalike.footage import choose_descriptor
+from lookalike.ingest import holds_crops
+from lookalike.intake.albums import Album
+from lookalike.intake.described import as_set, describe_aligned
+from lookalike.intake.describer import Describer
+from lookalike.intake.files import MediaPath, find_files
+from lookalike.intake.jumps import Described, join_jumps
+from lookalike.intake.paths import readable
+from lookalike.intake.seen import SeenTrack, Settings
+from lookalike.intake.sources import is_footage
+from lookalike.intake.workers import Workers
+from lookalike.sighting import timecode
+
+# How far from the time that is asked for a face may be seen, in seconds: half a second is three looks.
+NEAR = 0.5
+# How many seconds of a film are looked at on both sides of that time.
+AROUND = 10.0
+# So many candidates are named when several could be meant.
+NAMED = 5
+
+
+def read_query(
+    gallery: Gallery,
+    path: Path,
+    set_id: str | None = None,
+    face: int | None = None,
+    at: float | None = None,
+) -> FaceSet:
+    """Read a query from outside, described as the gallery is.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    path : Path
+        A source as for `add`, except what needs a features file.
+    set_id : str, optional
+        Which set of the source; needed if it holds several.
+    face : int, optional
+        Which face of a photo or film, counted from 1 on the left.
+    at : float, optional
+        When it is seen in a film, in seconds.
+
+    Raises
+    ------
+    BadInput, NotFound, Conflict
+        If it cannot be read, holds several sets, or no such set.
+    """
+    if is_footage(path, holds_crops(gallery)):
+        return _chosen(gallery, path, set_id, face, at)
+    if face is not None or at is not None:
+        raise BadInput(f"{path} is neither photo nor film, where --face and --at could choose: use --set")
+    describer = Describer(gallery.descriptor)
+    if set_id is not None:
+        for found in describer.read(path):
+            if found.id == set_id:
+                describer.refuse_other_kind(found)
+                return describer.describe(found)
+        raise NotFound(f"{path} holds no set called {set_id!r}: leave --set out to see what it holds")
+    sets = describer.read(path)
+    first, second = next(sets), next(sets, None)
+    if second is not None:
+        raise BadInput(f"{path} holds several sets ({first.id!r}, {second.id!r}, ...): choose one with --set")
+    describer.refuse_other_kind(first)
+    return describer.describe(first)
+
+
+def read_queries(gallery: Gallery, path: Path) -> Iterator[FaceSet]:
+    """Read every set of a source as a query from outside, described as the gallery is.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    path : Path
+        Another gallery, or anything that `add` takes without more options.
+
+    Raises
+    ------
+    BadInput, NotFound, Conflict
+        If it cannot be read, or is described otherwise than the gallery.
+    """
+    if is_gallery(path):
+        with Gallery(path) as other:
+            if other.descriptor not in (None, gallery.descriptor):
+                raise Conflict(
+                    f"the sets of {path} are described by {other.descriptor}, those of {gallery.path} by "
+                    f"{gallery.descriptor}: describe both the same way"
+                )
+            yield from other.sets()
+        return
+    if is_footage(path, holds_crops(gallery)):
+        yield from (one for one, _ in _seen_in(gallery, path))
+        return
+    describer = Describer(gallery.descriptor)
+    for found in describer.read(path):
+        describer.refuse_other_kind(found)
+        yield describer.describe(found)
+
+
+def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, at: float | None) -> FaceSet:
+    """The one set of a photo, film or album that is meant."""
+    # A film is only looked at around the time that is asked for; the numbers of its sets need all of it.
+    held = _seen_in(gallery, path, None if set_id else at)
+    meant = [(one, track) for one, track in held if set_id in (None, one.id)]
+    if set_id is not None and not meant:
+        raise NotFound(f"{path} holds no set called {set_id!r}: leave --set out to see what it holds")
+    if at is not None:
+        meant = [(one, track) for one, track in meant if _distance(track, at) <= NEAR]
+        if not meant:
+            raise NotFound(f"{path} shows no face at {timecode(at)}: {_named(held)}")
+    if face is not None:
+        # From left to right, where they stand at the time that is asked for.
+        meant = sorted(meant, key=lambda one: _left(one[1], at))[face - 1 : face] if face > 0 else []
+        if not meant:
+            raise NotFound(f"{path} has no face number {face} to choose there: {_named(held)}")
+    if len(meant) > 1:
+        in_time = at is None and held[0][1].start is not None
+        choices = "--face, --at or --set" if in_time else "--face or --set"
+        raise BadInput(f"{path} shows several people: choose one with {choices} ({_named(meant)})")
+    return meant[0][0]
+
+
+def _seen_in(gallery: Gallery, path: Path, at: float | None = None) -> list[tuple[FaceSet, SeenTrack]]:
+    """Every set of a photo, film or album, or of the film around a time, with what was seen; at least one."""
+    part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
+    files = find_files(path).media
+    if not files:
+        raise BadInput(f"{readable(path)!r} holds no photo and no film: give one of these")
+    found: dict[str, tuple[FaceSet, SeenTrack]] = {}
+    albums: dict[str, Album] = {}
+    tracks: list[Described] = []
+    reasons = []
+    settings = Settings() if at is None else Settings(since=max(0.0, at - AROUND), until=at + AROUND)
+    with Workers(settings) as workers:
+        for number, told in workers.look([file.path for file in files]):
+            if isinstance(told, SeenTrack):
+                tracks.append((told, describe_aligned(told.pictures, part)))
+            elif isinstance(told, LookalikeError):
+                reasons.append(told)
+                tracks = []
+            elif not isinstance(told, float):
+                album = albums.setdefault(files[number].album, Album(part.same_person))
+                for one, track in _sets(files[number], tracks, album):
+                    there = found.get(one.id)
+                    found[one.id] = (one if there is None else _joined(there[0], one), track)
+                tracks = []
+    if not found and reasons:
+        raise reasons[0]
+    if not found and at is not None:
+        raise NotFound(f"{path} shows no face at {timecode(at)}, nor {AROUND:g} seconds before or after it")
+    if not found:
+        raise BadInput(f"no face was found in {readable(path)!r}: give a picture that shows one")
+    return list(found.values())
+
+
+def _sets(file: MediaPath, tracks: Sequence[Described], album: Album) -> Iterator[tuple[FaceSet, SeenTrack]]:
+    """The sets of one file, called as `add` would call them."""
+    # As `add` joins them, so that both number them alike.
+    tracks = join_jumps(tracks, album.least, Settings.most)
+    grouped = file.media.kind == "photo" and file.album and album.least is not None and len(tracks) > 0
+    places = album.place(np.concatenate([faces for _, faces in tracks])) if grouped else []
+    for number, (track, faces) in enumerate(tracks):
+        name = f"{file.album}#{places[number] + 1}" if grouped else f"{file.name}#{number + 1}"
+        yield as_set(name, track, faces, file.name, readable(file.path)), track
+
+
+def _joined(first: FaceSet, second: FaceSet) -> FaceSet:
+    return FaceSet(
+        first.id,
+        np.concatenate([first.faces, second.faces]),
+        first.origin,
+        [*first.sources, *second.sources],
+        [*first.pictures, *second.pictures],
+        [*first.sightings, *second.sightings],
+    )
+
+
+def _distance(track: SeenTrack, at: float) -> float:
+    """How many seconds a track is away from a time; 0 if it is seen then."""
+    start, end = track.start, track.end
+    if start is None or end is None:
+        return 0.0
+    return max(start - at, at - end, 0.0)
+
+
+def _left(track: SeenTrack, at: float | None) -> float:
+    near = min(track.sightings, key=lambda one: abs((one.time or 0.0) - (at or 0.0)))
+    return near.box[0]
+
+
+def _named(held: Sequence[tuple[FaceSet, SeenTrack]]) -> str:
+    """The candidates in words."""
+    shown = [
+        repr(one.id)
+        if track.start is None or track.end is None
+        else f"{one.id!r} from {timecode(track.start)} to {timecode(track.end)}"
+        for one, track in held[:NAMED]
+    ]
+    more = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
+    return f"it holds {', '.join(shown)}{more}"

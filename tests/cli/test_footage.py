@@ -1,0 +1,167 @@
+"""The command line on films and photos, as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lookalike import Gallery
+from lookalike.worlds.footage import draw_footage, write_footage
+from tests import media
+
+COMMAND = [sys.executable, "-c", "from lookalike.cli import main; main()"]
+
+
+def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Photos of four people in albums, a film, and what else lies about."""
+    folder = tmp_path_factory.mktemp("in") / "archive"
+    for person in range(4):
+        (folder / f"album {person}").mkdir(parents=True)
+        for number in range(2):
+            media.face(220 + 10 * number, person).save(folder / f"album {person}" / f"{number}.png")
+    media.video(folder)
+    media.truncated_photo(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def gallery(archive: Path) -> Path:
+    path = archive.parent / "g.gallery"
+    run("add", path, archive)
+    return path
+
+
+def test_add_tells_the_plan_the_failures_and_what_was_added(archive: Path, tmp_path: Path) -> None:
+    done = run("add", tmp_path / "g.gallery", archive)
+    assert done.stderr.splitlines()[0].startswith("1 film of 2 s and 9 photos in 5 albums: about ")
+    assert "is a damaged picture" in done.stderr
+    assert done.stdout == "5 sets added from 9 files; 1 file could not be read\n"
+    again = run("add", tmp_path / "g.gallery", archive, "--json", "--quiet")
+    said = json.loads(again.stdout)
+    assert (said["added"], said["files"], said["known_files"]) == ([], 0, 9)
+    assert [one["file"] for one in said["failed"]] == [str(archive / "truncated.jpg")]
+
+
+def test_a_dry_run_changes_nothing(archive: Path, tmp_path: Path) -> None:
+    done = run("add", tmp_path / "g.gallery", archive, "--dry-run")
+    assert "9 photos in 5 albums" in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "g.gallery").exists()
+
+
+def test_find_with_photo_folder_and_film(archive: Path, gallery: Path) -> None:
+    for query in (archive / "album 2" / "1.png", archive / "album 2"):
+        found = json.loads(run("find", gallery, query, "--json", "--quiet").stdout)
+        assert found["answers"][0]["id"] == "album 2#1"
+    film = archive / "good.mp4"
+    assert json.loads(run("find", gallery, film, "--at", "0:01", "--face", "1", "--json", "--quiet").stdout)
+    assert "shows no face at" in run("find", gallery, film, "--at", "0:59", code=4).stderr
+    assert "a time is written as" in run("find", gallery, film, "--at", "soon", code=3).stderr
+    assert (
+        "leave --set, --face and --at out" in run("find", gallery, "album 2#1", "--face", "1", code=4).stderr
+    )
+
+
+def test_list_shows_times_and_files(archive: Path, gallery: Path) -> None:
+    assert "00:00:00.0 - 00:00:0" in run("list", gallery).stdout
+    files = json.loads(run("list", gallery, "--files", "--json").stdout)["files"]
+    assert len(files) == 9
+    assert {one["kind"] for one in files} == {"video", "photo"}
+    assert str(archive / "good.mp4") in run("list", gallery, "--files").stdout
+
+
+def test_nothing_but_bad_files_is_a_mistake(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    media.headless_video(folder)
+    done = run("add", tmp_path / "g.gallery", folder, code=3)
+    assert "cannot be read as a film" in done.stderr
+    shutil.rmtree(folder)
+    folder.mkdir()
+    assert "holds no photo and no film" in run("add", tmp_path / "h.gallery", folder, code=3).stderr
+    assert not (tmp_path / "h.gallery").exists()
+
+
+def test_describe_and_doctor(gallery: Path, tmp_path: Path) -> None:
+    copy = shutil.copy(gallery, tmp_path / "g.gallery")
+    assert "5 sets described; lbp:" in run("describe", copy, "--descriptor", "lbp", "--quiet").stdout
+    back = json.loads(run("describe", copy, "--descriptor", "deep", "--json").stdout)
+    assert back["described"] == 0
+    assert "is in use already" in run("describe", copy, "--descriptor", "deep").stdout
+    found = {one["part"]: one["works"] for one in json.loads(run("doctor", "--json").stdout)["parts"]}
+    assert found["films"]
+    assert found["finding faces"]
+    assert found["descriptor deep"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_ended_run_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    drawn = draw_footage(seconds=6, rate=10, size=(320, 180))
+    write_footage(folder / "0.mp4", drawn.frames(), drawn.rate)
+    for copy in range(1, 6):
+        # Bytes behind the end of an mp4 make it another file and the same film.
+        (folder / f"{copy}.mp4").write_bytes((folder / "0.mp4").read_bytes() + b"\0\0\0\x08free" * copy)
+    gallery = tmp_path / "g.gallery"
+    process = subprocess.Popen(
+        [*COMMAND, "add", str(gallery), str(folder), "--descriptor", "lbp"], stderr=subprocess.PIPE, text=True
+    )
+    files = 0
+    while not files and process.poll() is None:
+        time.sleep(0.05)
+        if gallery.exists():
+            with Gallery(gallery) as opened:
+                files = len(opened.files())
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert "Traceback" not in said
+    if number != signal.SIGKILL:
+        assert process.returncode == 128 + number
+        assert "run the same command to go on" in said
+    assert not _children_of(process.pid)
+    with Gallery(gallery) as opened:
+        kept, sets = len(opened.files()), len(opened)
+    assert 0 < kept < 6
+    done = json.loads(run("add", gallery, folder, "--json", "--quiet").stdout)
+    assert done["known_files"] == kept
+    assert done["files"] == 6 - kept
+    with Gallery(gallery) as opened:
+        assert len(opened) == 6 * sets // kept
+
+
+def _children_of(parent: int) -> list[str]:
+    """Processes that look for faces and whose parent is gone, after a moment to end."""
+    for _ in range(100):
+        found = [
+            path.name for path in Path("/proc").iterdir() if path.name.isdigit() and _is_orphan(path, parent)
+        ]
+        if not found:
+            return []
+        time.sleep(0.1)
+    return found
+
+
+def _is_orphan(process: Path, parent: int) -> bool:
+    try:
+        state, ppid = (process / "stat").read_text().rpartition(")")[2].split()[:2]
+        named = b"_footage_child" in (process / "cmdline").read_bytes()
+        return named and state != "Z" and int(ppid) in (parent, 1) and os.getsid(int(process.name)) != 0
+    except (OSError, ValueError):
+        return False
