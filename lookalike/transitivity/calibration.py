@@ -205,7 +205,8 @@ def _fitted(best: Floats, window: Window) -> tuple[Calibration, float]:
     kin = float((chances * sizes)[sure].sum()) / len(best)
     # Whoever is further up than everybody seen is kin unless a stranger is to be expected even there.
     far = np.interp(RARE, beyond[::-1], grid[::-1])
-    above = far > seen[0]
+    # A tail that is so thick that they are expected as far as we look tells nothing further up.
+    above = (far > seen[0]) & (far < FARTHEST)
     places = np.r_[middles[::-1], far[above]]
     return Calibration(window, places, np.r_[chances[::-1], np.maximum(1 - RARE, chances[0])[above]]), kin
 
