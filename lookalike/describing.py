@@ -53,7 +53,8 @@ def describe(gallery: Gallery, descriptor: Descriptor | str, track: Track = sile
     if before is None:
         raise BadInput(f"{gallery.path} is empty: add sets first")
     missing = gallery.undescribed(name)
-    bare = [one.id for one in gallery.listing() if one.pictures < one.faces and one.id in set(missing)]
+    asked = set(missing)
+    bare = [one.id for one in gallery.listing() if one.pictures < one.faces and one.id in asked]
     if bare:
         raise BadInput(
             f"{gallery.path} keeps no pictures of {len(bare)} sets ({bare[0]!r} first), and only pictures "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from json import dumps
@@ -9,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.media import MediaFile
 from lookalike.descriptors.contract import Descriptor
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.intake.albums import Album
 from lookalike.intake.described import as_set, describe_aligned
+from lookalike.intake.describer import choose_descriptor
 from lookalike.intake.files import FoundFiles, MediaPath, find_files
 from lookalike.intake.jumps import Described, join_jumps
 from lookalike.intake.paths import is_there, readable
@@ -25,8 +26,6 @@ from lookalike.intake.workers import Workers
 from lookalike.kernels.threads import thread_count
 from lookalike.progress import Track, silent
 from lookalike.room import Need, check
-
-DEFAULT_DESCRIPTOR = "deep"
 
 
 @dataclass
@@ -118,7 +117,9 @@ def add_footage(
     new = [file for number, file in enumerate(found.media) if number not in known]
     with Workers(settings, thread_count()) as workers:
         films = track([file.path for file in new], "opening films", len(new))
-        lengths = list(workers.lengths(films))
+        # No film takes less than a kilobyte a second: what claims to be longer must not stop the others.
+        said = zip(workers.lengths(films), new, strict=True)
+        lengths = [min(length, file.size / 1000) for length, file in said]
         plan = make_plan(new, lengths, len(known), found.others + len(found.failed), workers.count)
         done = Added(failed=list(found.failed), known=len(known))
         if not tell(plan) or not new:
@@ -133,42 +134,6 @@ def add_footage(
     return run.done
 
 
-def choose_descriptor(held: str | None, given: str | None, model_file: str | None = None) -> Descriptor:
-    """The descriptor for footage, checked: the one that is given, that of the gallery, or the default.
-
-    Parameters
-    ----------
-    held : str or None
-        What describes the gallery; None if it is empty.
-    given : str or None
-        What the user asks for.
-    model_file : str or None
-        Where the file of the gallery's model was last seen, if it has one.
-
-    Raises
-    ------
-    BadInput, NotFound
-        If there is no such, or something it needs is missing.
-    Conflict
-        If the gallery is described otherwise.
-    """
-    known = held is not None and held.partition(":")[0] in parts.names("descriptors")
-    if held is not None and not known:
-        raise Conflict(
-            f"the gallery holds ready-made descriptors ({held}), which cannot be made of photos and films: "
-            f"use another gallery"
-        )
-    there = f"{held},model={model_file}" if held and model_file else held
-    part: Descriptor = parts.build("descriptors", given or there or DEFAULT_DESCRIPTOR)
-    part.check()
-    if held is not None and part.identity != held:
-        raise Conflict(
-            f"the gallery is described by {held}, and {part.identity} was asked for: leave --descriptor out, "
-            f"or describe the gallery anew (`lookalike describe`)"
-        )
-    return part
-
-
 class _Run:
     """One run through files: what was made, and what is needed to make more."""
 
@@ -179,12 +144,7 @@ class _Run:
         self._settings = dumps(asdict(settings))
         self._most = settings.most
         self._contents: dict[int, str] = {}
-        # Which numbers behind the # are taken, by what comes before it.
-        self._numbers: dict[str, list[int]] = {}
-        for one in gallery.ids():
-            base, _, number = one.rpartition("#")
-            if base and number.isdecimal():
-                self._numbers.setdefault(base, []).append(int(number))
+        self._numbers = _numbers(gallery)
         self._albums: dict[str, tuple[Album, list[str]]] = {}
 
     def work(self, workers: Workers, files: Sequence[MediaPath], lengths: Sequence[float]) -> Iterator[None]:
@@ -232,6 +192,7 @@ class _Run:
             self.done.failed.append((shown, str(refused)))
             # What was decided about its album is not true any more.
             self._albums.pop(file.album, None)
+            self._numbers = _numbers(self._gallery)
             return
         if remark:
             self.done.remarks.append((shown, f"{shown!r} {remark}"))
@@ -239,7 +200,7 @@ class _Run:
     def _keep(self, file: MediaPath, content: str, tracks: list[Described], remark: str) -> None:
         kept = MediaFile(
             content,
-            str(file.path.absolute()),
+            _place(file),
             file.size,
             file.changed,
             file.media.kind,
@@ -292,7 +253,20 @@ class _Run:
         return {track.number: ids[place] for (track, _), place in zip(tracks, places, strict=True)}
 
 
+def _numbers(gallery: Gallery) -> dict[str, list[int]]:
+    """Which numbers behind the # of an id are taken, by what comes before it."""
+    taken: dict[str, list[int]] = {}
+    for one in gallery.ids():
+        base, _, number = one.rpartition("#")
+        if base and number.isdecimal():
+            taken.setdefault(base, []).append(int(number))
+    return taken
+
+
 def _is_known(gallery: Gallery, file: MediaPath) -> bool:
     """Whether a file was looked at before, as far as its place, size and time tell: it is not read."""
-    place = readable(file.path.absolute())
-    return gallery.file_at(place, file.size, file.changed) is not None
+    return gallery.file_at(_place(file), file.size, file.changed) is not None
+
+
+def _place(file: MediaPath) -> str:
+    return readable(os.path.abspath(file.path))

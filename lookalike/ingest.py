@@ -9,14 +9,16 @@ from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
 from lookalike.footage import Added, add_footage
-from lookalike.intake.describer import Describer
-from lookalike.intake.paths import is_there
+from lookalike.intake.describer import DEFAULT_DESCRIPTOR, Describer, is_part
+from lookalike.intake.paths import is_there, readable
 from lookalike.intake.plan import Plan
 from lookalike.intake.sampling import check_most
 from lookalike.intake.seen import Settings
 from lookalike.intake.sources import is_footage
 from lookalike.progress import Track, silent
 
+# More tell nothing new, and their sightings would not fit into one message.
+MOST_OF_A_TRACK = 1000
 # Described sets that wait to be added take at most this much memory.
 HELD_BYTES = 256 * 2**20
 
@@ -92,8 +94,19 @@ def add(
         with Gallery(path) as opened:
             held = opened.descriptor
             cropped = holds_crops(opened) if cropped is None else cropped
+            for one in map(Path, sources) if cropped is None else ():
+                if is_footage(one, False) != is_footage(one, True):
+                    raise Conflict(
+                        f"{path} holds both photos and ready-made crops: say what {readable(one)!r} is, by "
+                        f"--photos or --cropped"
+                    )
     footage = [Path(one) for one in sources if features is None and is_footage(Path(one), bool(cropped))]
     ready = [Path(one) for one in sources if Path(one) not in footage]
+    settings = Settings(rate=checked_rate(rate), most=Settings.most if most is None else most)
+    if footage and array is not None:
+        raise BadInput(f"photos and films have no array {array!r}: leave the array out")
+    if footage and settings.most > MOST_OF_A_TRACK:
+        raise BadInput(f"of a track at most {MOST_OF_A_TRACK} faces are kept, got {most}: give fewer")
     done = Added()
     if dry_run and ready:
         raise BadInput(
@@ -103,18 +116,19 @@ def add(
     if ready:
         _add_ready(path, ready, Describer(held, descriptor, array, features, most), done, track)
     if footage:
-        if array is not None:
-            raise BadInput(f"photos and films have no array {array!r}: leave the array out")
-        settings = Settings(rate=checked_rate(rate), most=Settings.most if most is None else most)
         done.take(
             add_footage(path, footage, descriptor, settings, track, lambda plan: tell(plan) and not dry_run)
         )
     return done
 
 
-def holds_crops(gallery: Gallery) -> bool:
-    """Whether the pictures of a gallery were ready-made crops: those to come are then taken for such too."""
-    return len(gallery) > 0 and not gallery.facts()["files"]
+def holds_crops(gallery: Gallery) -> bool | None:
+    """Whether the pictures of a gallery came as crops, as those to come will be; None if only some did."""
+    crops, files = gallery.has_crops(), bool(gallery.facts()["files"])
+    if crops and files:
+        return None
+    # Numbers of others cannot be made of photos; the reader of crops says so best.
+    return crops or (not files and not is_part(gallery.descriptor or DEFAULT_DESCRIPTOR))
 
 
 def checked_rate(given: object) -> float:

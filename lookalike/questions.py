@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,11 +12,10 @@ from lookalike.collection.connections import is_gallery
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
-from lookalike.footage import choose_descriptor
 from lookalike.ingest import holds_crops
 from lookalike.intake.albums import Album
 from lookalike.intake.described import as_set, describe_aligned
-from lookalike.intake.describer import Describer
+from lookalike.intake.describer import Describer, choose_descriptor
 from lookalike.intake.files import MediaPath, find_files
 from lookalike.intake.jumps import Described, join_jumps
 from lookalike.intake.paths import readable
@@ -58,7 +58,7 @@ def read_query(
     BadInput, NotFound, Conflict
         If it cannot be read, holds several sets, or no such set.
     """
-    if is_footage(path, holds_crops(gallery)):
+    if is_footage(path, bool(holds_crops(gallery))):
         return _chosen(gallery, path, set_id, face, at)
     if face is not None or at is not None:
         raise BadInput(f"{path} is neither photo nor film, where --face and --at could choose: use --set")
@@ -100,7 +100,7 @@ def read_queries(gallery: Gallery, path: Path) -> Iterator[FaceSet]:
                 )
             yield from other.sets()
         return
-    if is_footage(path, holds_crops(gallery)):
+    if is_footage(path, bool(holds_crops(gallery))):
         yield from (one for one, _ in _seen_in(gallery, path))
         return
     describer = Describer(gallery.descriptor)
@@ -116,6 +116,11 @@ def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, 
     meant = [(one, track) for one, track in held if set_id in (None, one.id)]
     if set_id is not None and not meant:
         raise NotFound(f"{path} holds no set called {set_id!r}: leave --set out to see what it holds")
+    if at is not None and all(track.start is None for _, track in held):
+        raise BadInput(f"{path} holds photos, which have no times: leave --at out")
+    if face is not None and at is None and (held[0][1].start is not None or path.is_dir()):
+        where = "say when, by --at" if held[0][1].start is not None else "give one photo, or choose by --set"
+        raise BadInput(f"faces are counted from the left in one picture: {where} ({_named(held)})")
     if at is not None:
         meant = [(one, track) for one, track in meant if _distance(track, at) <= NEAR]
         if not meant:
@@ -135,7 +140,10 @@ def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, 
 def _seen_in(gallery: Gallery, path: Path, at: float | None = None) -> list[tuple[FaceSet, SeenTrack]]:
     """Every set of a photo, film or album, or of the film around a time, with what was seen; at least one."""
     part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
-    files = find_files(path).media
+    looked_for = find_files(path)
+    files = looked_for.media
+    if not files and looked_for.failed:
+        raise BadInput(looked_for.failed[0][1])
     if not files:
         raise BadInput(f"{readable(path)!r} holds no photo and no film: give one of these")
     found: dict[str, tuple[FaceSet, SeenTrack]] = {}
@@ -191,7 +199,7 @@ def _distance(track: SeenTrack, at: float) -> float:
     """How many seconds a track is away from a time; 0 if it is seen then."""
     start, end = track.start, track.end
     if start is None or end is None:
-        return 0.0
+        return math.inf
     return max(start - at, at - end, 0.0)
 
 

@@ -105,7 +105,7 @@ def seconds(text: str) -> float:
     BadInput
         If it is none.
     """
-    if not re.fullmatch(r"(?:(?:\d+:)?[0-5]?\d:)?\d+(?:\.\d+)?", text.strip(), re.ASCII):
+    if not re.fullmatch(r"(?:\d+:[0-5]?\d:[0-5]?\d|\d+:[0-5]?\d|\d+)(?:\.\d+)?", text.strip(), re.ASCII):
         raise BadInput(f"a time is written as 00:01:10, 1:10 or 70.5 (seconds), got {text!r}")
     total = 0.0
     for piece in text.strip().split(":"):

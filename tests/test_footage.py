@@ -252,3 +252,53 @@ def test_strange_names_become_names_of_sets(tmp_path: Path) -> None:
     assert all(one.isprintable() for one in done.added)
     # They are known the next time.
     assert add(tmp_path / "g.gallery", [folder]).known == len(paths) + 1
+
+
+def test_crops_stay_crops_when_a_film_is_added(archive: Path, tmp_path: Path) -> None:
+    gallery = tmp_path / "g.gallery"
+    add(gallery, [archive / "album"], cropped=True)
+    assert add(gallery, [archive / "clip.mp4"]).added == ["clip.mp4#1"]
+    # Now it holds both, and somebody has to say which these are.
+    with pytest.raises(Conflict, match="by --photos or --cropped"):
+        add(gallery, [archive / "album"])
+    assert add(gallery, [archive / "album"], cropped=True).unchanged == ["album"]
+    assert len(add(gallery, [archive / "album"], cropped=False).added) == 3
+    assert add(gallery, [archive / "clip.mp4"]).known == 1
+
+
+def test_bad_files_that_are_given_by_name_stop_nobody(archive: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.jpg").touch()
+    done = add(tmp_path / "g.gallery", [tmp_path / "empty.jpg", archive / "clip.mp4"], "lbp")
+    assert done.added == ["clip.mp4#1"]
+    assert ["is empty" in reason for _, reason in done.failed] == [True]
+
+
+def test_a_photo_that_is_refused_leaves_its_album_whole(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lookalike.descriptors.deep import Deep
+
+    describe, asked = Deep.describe_many, []
+
+    def failing(self: Deep, pictures: list[np.ndarray]) -> np.ndarray:
+        asked.append(len(pictures))
+        found = describe(self, pictures)
+        # Numbers that are all the same describe nothing, and no gallery takes them.
+        return np.ones_like(found) if len(asked) == 1 else found
+
+    monkeypatch.setattr(Deep, "describe_many", failing)
+    done = add(tmp_path / "g.gallery", [archive / "album"])
+    assert [file.endswith("0.png") for file, _ in done.failed] == [True]
+    assert sorted(done.added) == ["album#1", "album#2"]
+
+
+def test_a_film_that_claims_to_last_for_ever_stops_nobody(archive: Path, tmp_path: Path) -> None:
+    long = (archive / "clip.mp4").read_bytes()
+    place = long.index(b"mdhd") + 4 + 12
+    scale = int.from_bytes(long[place : place + 4], "big")
+    claimed = long[: place + 4] + (scale * 1_000_000 % 2**32).to_bytes(4, "big") + long[place + 8 :]
+    (archive / "long.mp4").write_bytes(claimed)
+    plans: list[Plan] = []
+    done = add(tmp_path / "g.gallery", [archive], "lbp", tell=lambda plan: plans.append(plan) or True)
+    assert plans[0].film_seconds < 1000
+    assert "clip.mp4#1" in done.added

@@ -110,7 +110,7 @@ def test_what_made_ready_descriptors_can_be_said(tmp_path: Path, path: Path) -> 
     add(path, [npz(tmp_path / "x.npz", lbp=described)], descriptor="lbp", array="lbp")
     with Gallery(path) as gallery:
         assert gallery.descriptor == LBP_SPEC
-    assert add(path, [picture_folder(tmp_path / "album", ["d"])]).added == ["d"]
+    assert add(path, [picture_folder(tmp_path / "album", ["d"])], cropped=True).added == ["d"]
 
 
 def test_one_picture_is_a_set_of_one(tmp_path: Path, path: Path) -> None:

@@ -56,6 +56,15 @@ def test_a_photo_of_two_needs_a_choice(gallery: Gallery, folder: Path) -> None:
             read_query(gallery, folder / "two.png", face=wrong)
 
 
+def test_times_and_places_that_make_no_sense_are_refused(gallery: Gallery, folder: Path) -> None:
+    with pytest.raises(BadInput, match="photos, which have no times"):
+        read_query(gallery, folder / "two.png", at=3.0)
+    with pytest.raises(BadInput, match="say when, by --at"):
+        read_query(gallery, folder / "film.mp4", face=1)
+    with pytest.raises(BadInput, match="give one photo"):
+        read_query(gallery, folder / "album", face=1)
+
+
 def test_an_album_of_one_person_is_a_question(gallery: Gallery, folder: Path) -> None:
     found = read_query(gallery, folder / "album")
     assert (found.id, len(found)) == ("album#1", 3)

@@ -19,8 +19,7 @@ from lookalike.faceset import FaceSet
 class Gallery:
     """The sets of one collection, in one file.
 
-    Use it from any thread; `sets`, which may take minutes, holds up nobody. Do not carry it into a forked
-    process: open the gallery there again.
+    Use it from any thread. Do not carry it into a forked process: open the gallery there again.
 
     Parameters
     ----------
@@ -35,10 +34,8 @@ class Gallery:
     ------
     NotFound
         If there is no such file and `create` is false.
-    GalleryUnreadable
-        If the file is not a gallery, is damaged, or was written by a newer version.
-    StorageFailed
-        If the disk refuses.
+    GalleryUnreadable, StorageFailed
+        If the file is not a gallery, is damaged or was written by a newer version; or if the disk refuses.
     """
 
     def __init__(self, path: str | Path, create: bool = False, wait: float = 30.0) -> None:
@@ -231,6 +228,11 @@ class Gallery:
         """Format, counts, size, descriptor, dimension, creation time, whether a wipe is due."""
         with self._opened.transaction() as connection:
             return queries.overview(connection, self.path)
+
+    def has_crops(self) -> bool:
+        """Whether some of its pictures came as crops, and were not found in films or photos."""
+        with self._opened.transaction() as connection:
+            return queries.has_crops(connection)
 
     def files(self) -> list[MediaFile]:
         """Every video and photo that was looked at, by path."""

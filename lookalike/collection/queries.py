@@ -171,6 +171,13 @@ def overview(connection: sqlite3.Connection, path: Path) -> dict[str, str | int 
     }
 
 
+def has_crops(connection: sqlite3.Connection) -> bool:
+    """Whether a set has pictures that were not found in footage."""
+    seen = " AND sighted IS NULL" if schema.found(connection) > 1 else ""
+    asked = f"SELECT EXISTS (SELECT 1 FROM sets WHERE pictures > 0{seen})"
+    return bool(connection.execute(asked).fetchone()[0])
+
+
 def unknown(connection: sqlite3.Connection, path: Path, set_id: object) -> NotFound:
     """The error for an id that is not there, with the nearest ids that are."""
     sets = count(connection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,8 @@ from lookalike.intake.pictures import encode_picture
 from lookalike.intake.sources import SourceSet, array_names, read_source
 
 DEFAULT_DESCRIPTOR = "lbp"
+# For films and photos: what is good enough to find people in everyday pictures.
+FOOTAGE_DESCRIPTOR = "deep"
 
 
 class Describer:
@@ -75,7 +78,7 @@ class Describer:
             If it is.
         """
         held = self.held or ""
-        if (held.startswith("array:") or _is_part(held)) and self.kind(found) != held:
+        if (held.startswith("array:") or is_part(held)) and self.kind(found) != held:
             raise Conflict(
                 f"set {found.id!r} is described by {self.kind(found)}, the gallery by {held}: "
                 f"describe both the same way"
@@ -101,7 +104,7 @@ class Describer:
     @cached_property
     def _given_kind(self) -> str | None:
         """The user's choice: any text may name what made ready-made numbers, a part is written out."""
-        if self.given is None or not _is_part(self.given):
+        if self.given is None or not is_part(self.given):
             return self.given
         identity: str = parts.build("descriptors", self.given).identity
         return identity
@@ -118,6 +121,43 @@ class Describer:
         return self._part
 
 
-def _is_part(kind: str) -> bool:
+def choose_descriptor(held: str | None, given: str | None, model_file: str | None = None) -> Descriptor:
+    """The descriptor for footage, checked: the one that is given, that of the gallery, or the default.
+
+    Parameters
+    ----------
+    held : str or None
+        What describes the gallery; None if it is empty.
+    given : str or None
+        What the user asks for.
+    model_file : str or None
+        Where the file of the gallery's model was last seen, if it has one.
+
+    Raises
+    ------
+    BadInput, NotFound
+        If there is no such, or something it needs is missing.
+    Conflict
+        If the gallery is described otherwise.
+    """
+    if held is not None and not is_part(held):
+        raise Conflict(
+            f"the gallery holds ready-made descriptors ({held}), which cannot be made of photos and films: "
+            f"use another gallery"
+        )
+    if "model=" in (held or "") or not os.path.isabs(model_file or os.sep):
+        raise BadInput(f"the gallery names a model file where it never would ({held}): do not trust it")
+    there = f"{held},model={model_file}" if held and model_file else held
+    part: Descriptor = parts.build("descriptors", given or there or FOOTAGE_DESCRIPTOR)
+    part.check()
+    if held is not None and part.identity != held:
+        raise Conflict(
+            f"the gallery is described by {held}, and {part.identity} was asked for: leave --descriptor out, "
+            f"or describe the gallery anew (`lookalike describe`)"
+        )
+    return part
+
+
+def is_part(kind: str) -> bool:
     """Whether the name of a kind of descriptor is that of a part, and not somebody's own words."""
     return kind.partition(":")[0] in parts.names("descriptors")

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from lookalike.errors import BadInput
 from lookalike.intake.paths import is_folder, readable, unreadable
-from lookalike.intake.pictures import SUFFIXES
 from lookalike.intake.readers.folders import is_hidden, natural_order
-from lookalike.intake.recognition import START, Media, is_named_like_a_video, recognise
+from lookalike.intake.recognition import START, Media, promises_media, recognise
 
 
 @dataclass(frozen=True)
@@ -77,9 +76,7 @@ def find_files(source: Path) -> FoundFiles:
     found = FoundFiles()
     if not is_folder(source):
         _look(found, source, _shown(source.name), "")
-        if found.failed:
-            raise BadInput(found.failed[0][1])
-        if not found.media:
+        if not (found.media or found.failed):
             raise BadInput(f"{readable(source)!r} is neither a photo nor a film that can be read")
         return found
     try:
@@ -119,7 +116,7 @@ def _look(found: FoundFiles, path: Path, name: str, album: str) -> None:
     media = recognise(start)
     if media is not None:
         found.media.append(MediaPath(path, name, album, media, said.st_size, said.st_mtime_ns))
-    elif is_named_like_a_video(path) or path.suffix.lower() in SUFFIXES:
+    elif promises_media(path):
         what = "empty" if not start else "neither a photo nor a film, whatever its name says"
         found.failed.append((readable(path), f"{readable(path)!r} is {what}: replace it or take it away"))
     else:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from lookalike.intake.pictures import looks_like_picture
+from lookalike.intake.pictures import SUFFIXES, looks_like_picture
 
 # Three packets of a transport stream with time codes (192 bytes each), and some more.
 START: Final = 1024
@@ -67,6 +67,6 @@ def recognise(start: bytes) -> Media | None:
     return None
 
 
-def is_named_like_a_video(path: Path) -> bool:
-    """Whether the name promises a film, so that its absence is worth telling."""
-    return path.suffix.lower() in VIDEO_SUFFIXES
+def promises_media(path: Path) -> bool:
+    """Whether the name promises a film or photo, so that its absence is worth telling."""
+    return path.suffix.lower() in VIDEO_SUFFIXES | SUFFIXES

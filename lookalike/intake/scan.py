@@ -68,6 +68,11 @@ def _film(path: Path, container: str, settings: Settings) -> Iterator[float | Se
         until = inf if settings.until is None else settings.until
         for frame in video.frames(settings.since, until):
             time = frame.time
+            if monotonic() - said > OFTEN:
+                said = monotonic()
+                yield time
+            if time < settings.since:
+                continue
             if cuts.is_cut(thumbnail(frame.brightness())):
                 yield from map(_seen, tracker.cut(time))
                 looked = -1
@@ -76,9 +81,6 @@ def _film(path: Path, container: str, settings: Settings) -> Iterator[float | Se
                 looked = int(time / step + 1e-6)
                 ended = tracker.see(time, _faces(frame.picture(), detector, time))
                 yield from map(_seen, ended)
-            if monotonic() - said > OFTEN:
-                said = monotonic()
-                yield time
         yield from map(_seen, tracker.end())
         if time is None and not settings.since:
             raise BadInput("holds no frame that can be decoded: copy it again, or leave it out")

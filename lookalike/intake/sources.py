@@ -19,7 +19,7 @@ from lookalike.intake.readers.npz import read_npz
 from lookalike.intake.readers.parquet import column_names, is_parquet, read_parquet
 from lookalike.intake.readers.youtube_faces import array_names as youtube_names
 from lookalike.intake.readers.youtube_faces import is_youtube_faces, read_youtube_faces
-from lookalike.intake.recognition import recognise
+from lookalike.intake.recognition import promises_media, recognise
 from lookalike.intake.sampling import check_most
 from lookalike.intake.sourceset import SourceSet
 
@@ -141,7 +141,10 @@ def is_footage(path: Path, cropped: bool) -> bool:
     if is_folder(path):
         return not cropped and not is_youtube_faces(path)
     media = recognise(_start(path))
-    return media is not None and (media.kind == "video" or not cropped)
+    if media is None:
+        # What its name promises is missed and told, as in a folder.
+        return not cropped and promises_media(path)
+    return media.kind == "video" or not cropped
 
 
 def _start(path: Path) -> bytes:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_PIXELS: Final = 40_000_000
 # A film on a damaged disk loses some packets; one that loses so many in a row is over.
 MOST_LOST: Final = 200
+# Seconds by which the times of a film may jump back without being those of another film.
+JUMP: Final = 1.0
 # Containers that list their whole frames.
 INDEXED: Final = ("mov", "matroska", "avi")
 # Pixel formats whose first plane is brightness, one byte a pixel: cuts are seen in it without conversion.
@@ -64,6 +66,8 @@ class Video:
         self._stream = container.streams.video[0]
         # Frames are decoded one after the other anyway: FFmpeg may work on several at once.
         self._stream.thread_type = "AUTO"
+        # Each thread holds frames of its own, and others are looking at other films.
+        self._stream.codec_context.thread_count = 2
         self.size = (self._stream.codec_context.width, self._stream.codec_context.height)
         # Why there are fewer frames than the film promises; filled by `frames`.
         self.remark = ""
@@ -83,7 +87,8 @@ class Video:
         Parameters
         ----------
         since, until : float
-            Seconds between which frames are wanted; what lies before is jumped over, where the film can.
+            Seconds between which frames are wanted; what lies before is jumped over where the film can, and
+            comes too where it cannot.
         """
         first = self._jump(since)
         last = -1.0
@@ -93,10 +98,11 @@ class Video:
                 raise _too_large(decoded.width, decoded.height)
             said = number / rate if decoded.time is None else float(decoded.time)
             first = said if first is None else first
-            # Times that stand still or jump back come from damage, or from films cut together.
+            # A long jump back begins another clock, as in films cut together: time goes on from here.
+            if last >= 0 and said - first < last - JUMP:
+                first = said - last - 1 / rate
+            # Times that stand still or jump back a little come from damage.
             last = max(said - first, last + 1e-3 if last >= 0 else 0.0)
-            if last < since:
-                continue
             if last > until:
                 return
             yield Frame(last, decoded, round(decoded.rotation / 90) % 4)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.intake.recognition import START, Media, is_named_like_a_video, recognise
+from lookalike.intake.recognition import START, Media, promises_media, recognise
 from tests import media
 
 CONTAINERS = {
@@ -59,5 +59,6 @@ def test_the_rest_is_neither(given: bytes) -> None:
 
 
 def test_names_that_promise_a_film() -> None:
-    assert is_named_like_a_video(Path("a.MP4"))
-    assert not is_named_like_a_video(Path("a.txt"))
+    assert promises_media(Path("a.MP4"))
+    assert promises_media(Path("a.jpeg"))
+    assert not promises_media(Path("a.txt"))

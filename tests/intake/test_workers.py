@@ -118,3 +118,20 @@ def test_nothing_is_left_running(tmp_path: Path) -> None:
         [pid] = workers.pids()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_code_in_the_current_folder_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    photo = media.photo(tmp_path)
+    (tmp_path / "av.py").write_text("open('ran', 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(looked([photo])[0][-1], SeenFile)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_whatever_fails_is_told_and_nobody_waits(tmp_path: Path) -> None:
+    def failing(number: int) -> bool:
+        raise OSError("too many open files")
+
+    with Workers(Settings()) as workers:
+        [(_, reason)] = list(workers.look([media.photo(tmp_path)], failing))
+    assert "too many open files" in str(reason)
