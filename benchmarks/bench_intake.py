@@ -23,9 +23,9 @@ from PIL import Image
 
 from benchmarks.entries import entry
 from lookalike import Gallery, parts
-from lookalike.footage import DEFAULT_DESCRIPTOR
 from lookalike.intake.alignment import align, encode_square
 from lookalike.intake.described import as_set, describe_aligned
+from lookalike.intake.describer import FOOTAGE_DESCRIPTOR
 from lookalike.intake.detector import Detector
 from lookalike.intake.quality import judge
 from lookalike.intake.seen import SeenTrack, Settings
@@ -252,7 +252,7 @@ def stages(film: Path, folder: Path) -> tuple[dict[str, int], dict[str, float]]:
 def _describe_and_store(
     tracks: list[Track], folder: Path, spent: Counter[str], timed: Any, total: int
 ) -> None:
-    part = parts.build("descriptors", DEFAULT_DESCRIPTOR)
+    part = parts.build("descriptors", FOOTAGE_DESCRIPTOR)
     part.check()
     pictures = [kept.picture for track in tracks for kept in track.seen][:: max(1, total // DESCRIBED)]
     with timed("describing"):
