@@ -44,7 +44,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[report]'
+	$(BIN)/python -m pip install --quiet --editable '.[report,page]'
 	@touch $@
 
 .venv/developed: .venv/bin/python pyproject.toml

@@ -8,20 +8,19 @@ from dataclasses import asdict, dataclass, field, fields
 from json import dumps
 from pathlib import Path
 
-import numpy as np
-
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.media import MediaFile
 from lookalike.descriptors.contract import Descriptor
-from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
+from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.intake.albums import Album
-from lookalike.intake.described import as_set, describe_aligned
+from lookalike.intake.described import as_set
 from lookalike.intake.describer import choose_descriptor
 from lookalike.intake.files import FoundFiles, MediaPath, find_files
-from lookalike.intake.jumps import Described, join_jumps
+from lookalike.intake.gathering import Gathered, gather, is_grouped, place
+from lookalike.intake.jumps import Described
 from lookalike.intake.paths import is_there, readable
 from lookalike.intake.plan import Plan, make_plan
-from lookalike.intake.seen import SeenTrack, Settings
+from lookalike.intake.seen import Settings
 from lookalike.intake.workers import Workers
 from lookalike.kernels.threads import thread_count
 from lookalike.progress import Track, silent
@@ -71,8 +70,8 @@ def add_footage(
     """Look for faces in photos and films, and keep every file's faces as soon as it is done.
 
     A file that cannot be read is listed with its reason, and the rest goes on. Whoever interrupts loses at
-    most the files that were being looked at: the same command goes on from there, and takes only what is
-    new or has other content.
+    most the files that were being looked at, one for each processor: the same command goes on from there,
+    and takes only what is new or has other content.
 
     Parameters
     ----------
@@ -142,7 +141,6 @@ class _Run:
         self._gallery = gallery
         self._part = part
         self._settings = dumps(asdict(settings))
-        self._most = settings.most
         self._contents: dict[int, str] = {}
         self._numbers = _numbers(gallery)
         self._albums: dict[str, tuple[Album, list[str]]] = {}
@@ -154,50 +152,34 @@ class _Run:
             self._contents[number] = files[number].sha256()
             return self._gallery.file_of(self._contents[number]) is None
 
-        tracks: list[Described] = []
-        reason: LookalikeError | None = None
         passed = 0
-        for number, told in workers.look([file.path for file in files], is_wanted):
-            if isinstance(told, SeenTrack):
-                try:
-                    tracks.append((told, describe_aligned(told.pictures, self._part)))
-                except BadInput as undescribed:
-                    reason = undescribed
-            elif isinstance(told, float):
+        for number, told in gather(workers, files, self._part, is_wanted):
+            if isinstance(told, float):
                 for _ in range(passed, min(int(told), round(lengths[number]))):
                     passed += 1
                     yield
             else:
-                reason = told if isinstance(told, LookalikeError) else reason
-                self._finish(files[number], number, tracks, getattr(told, "remark", ""), reason)
+                self._finish(files[number], number, told)
                 yield from (None for _ in range(passed, max(1, round(lengths[number]))))
-                tracks, reason, passed = [], None, 0
+                passed = 0
 
-    def _finish(
-        self,
-        file: MediaPath,
-        number: int,
-        tracks: list[Described],
-        remark: str,
-        reason: LookalikeError | None,
-    ) -> None:
+    def _finish(self, file: MediaPath, number: int, told: Gathered) -> None:
         """Keep what a file shows, all of it or nothing; a file that cannot be used is listed."""
         shown = readable(file.path)
         try:
-            if reason is not None:
-                raise reason
-            whole = join_jumps(tracks, self._part.same_person, self._most)
-            self._keep(file, self._contents.pop(number), whole, remark)
+            if told.reason is not None:
+                raise told.reason
+            self._keep(file, self._contents.pop(number), told)
         except (BadInput, NotFound, Conflict) as refused:
             self.done.failed.append((shown, str(refused)))
             # What was decided about its album is not true any more.
             self._albums.pop(file.album, None)
             self._numbers = _numbers(self._gallery)
             return
-        if remark:
-            self.done.remarks.append((shown, f"{shown!r} {remark}"))
+        if told.remark:
+            self.done.remarks.append((shown, f"{shown!r} {told.remark}"))
 
-    def _keep(self, file: MediaPath, content: str, tracks: list[Described], remark: str) -> None:
+    def _keep(self, file: MediaPath, content: str, told: Gathered) -> None:
         kept = MediaFile(
             content,
             _place(file),
@@ -205,15 +187,16 @@ class _Run:
             file.changed,
             file.media.kind,
             self._settings,
-            remark,
+            told.remark,
         )
         # The same content may lie twice in one folder, or may have been moved since the last run.
         if self._gallery.file_of(content) is not None:
             self._gallery.keep_file(kept, (), descriptor=self._part.identity)
             self.done.known += 1
             return
-        in_album = file.media.kind == "photo" and file.album and self._part.same_person is not None
-        ids = self._in_album(file.album, tracks) if in_album else self._alone(file, tracks)
+        tracks = told.tracks
+        grouped = is_grouped(file, self._part)
+        ids = self._in_album(file.album, tracks) if grouped else self._alone(file, tracks)
         origin = readable(file.path)
         sets = [as_set(ids[track.number], track, faces, file.name, origin) for track, faces in tracks]
         apart = {
@@ -226,16 +209,16 @@ class _Run:
         self.done.added += [one.id for one in new]
         self.done.grown += [one.id for one in there if one.id not in self.done.grown]
 
-    def _alone(self, file: MediaPath, tracks: list[Described]) -> dict[int, str]:
+    def _alone(self, file: MediaPath, tracks: Sequence[Described]) -> dict[int, str]:
         """Ids for a file whose tracks are a set each; another file of the same name keeps its own."""
         base, copies = file.name, 1
         while base in self._numbers:
             copies += 1
             base = f"{file.name}~{copies}"
         self._numbers[base] = list(range(1, len(tracks) + 1))
-        return {track.number: f"{base}#{place}" for place, (track, _) in enumerate(tracks, start=1)}
+        return {track.number: f"{base}#{number}" for number, (track, _) in enumerate(tracks, start=1)}
 
-    def _in_album(self, name: str, tracks: list[Described]) -> dict[int, str]:
+    def _in_album(self, name: str, tracks: Sequence[Described]) -> dict[int, str]:
         """Ids for the faces of a photo: those of the groups of its album that they join or begin."""
         if name not in self._albums:
             album, ids = Album(self._part.same_person), [f"{name}#{n}" for n in self._numbers.get(name, [])]
@@ -243,14 +226,12 @@ class _Run:
                 album.remember(self._gallery.get(one).faces)
             self._albums[name] = album, ids
         album, ids = self._albums[name]
-        if not tracks:
-            return {}
-        places = album.place(np.concatenate([faces for _, faces in tracks]))
+        places = place(album, tracks)
         for _ in range(len(ids), len(album)):
             numbers = self._numbers.setdefault(name, [])
             numbers.append(max(numbers, default=0) + 1)
             ids.append(f"{name}#{numbers[-1]}")
-        return {track.number: ids[place] for (track, _), place in zip(tracks, places, strict=True)}
+        return {track.number: ids[group] for (track, _), group in zip(tracks, places, strict=True)}
 
 
 def _numbers(gallery: Gallery) -> dict[str, list[int]]:

@@ -10,14 +10,15 @@ import numpy as np
 
 from lookalike.collection.connections import is_gallery
 from lookalike.collection.gallery import Gallery
-from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
+from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.faceset import FaceSet
 from lookalike.ingest import holds_crops
 from lookalike.intake.albums import Album
-from lookalike.intake.described import as_set, describe_aligned
+from lookalike.intake.described import as_set
 from lookalike.intake.describer import Describer, choose_descriptor
 from lookalike.intake.files import MediaPath, find_files
-from lookalike.intake.jumps import Described, join_jumps
+from lookalike.intake.gathering import gather, is_grouped, place
+from lookalike.intake.jumps import Described
 from lookalike.intake.paths import readable
 from lookalike.intake.seen import SeenTrack, Settings
 from lookalike.intake.sources import is_footage
@@ -148,22 +149,19 @@ def _seen_in(gallery: Gallery, path: Path, at: float | None = None) -> list[tupl
         raise BadInput(f"{readable(path)!r} holds no photo and no film: give one of these")
     found: dict[str, tuple[FaceSet, SeenTrack]] = {}
     albums: dict[str, Album] = {}
-    tracks: list[Described] = []
     reasons = []
     settings = Settings() if at is None else Settings(since=max(0.0, at - AROUND), until=at + AROUND)
     with Workers(settings) as workers:
-        for number, told in workers.look([file.path for file in files]):
-            if isinstance(told, SeenTrack):
-                tracks.append((told, describe_aligned(told.pictures, part)))
-            elif isinstance(told, LookalikeError):
-                reasons.append(told)
-                tracks = []
-            elif not isinstance(told, float):
-                album = albums.setdefault(files[number].album, Album(part.same_person))
-                for one, track in _sets(files[number], tracks, album):
-                    there = found.get(one.id)
-                    found[one.id] = (one if there is None else _joined(there[0], one), track)
-                tracks = []
+        for number, told in gather(workers, files, part):
+            if isinstance(told, float):
+                continue
+            if told.reason is not None:
+                reasons.append(told.reason)
+            album = albums.setdefault(files[number].album, Album(part.same_person))
+            grouped = is_grouped(files[number], part)
+            for one, track in _sets(files[number], told.tracks, album if grouped else None):
+                there = found.get(one.id)
+                found[one.id] = (one if there is None else _joined(there[0], one), track)
     if not found and reasons:
         raise reasons[0]
     if not found and at is not None:
@@ -173,15 +171,14 @@ def _seen_in(gallery: Gallery, path: Path, at: float | None = None) -> list[tupl
     return list(found.values())
 
 
-def _sets(file: MediaPath, tracks: Sequence[Described], album: Album) -> Iterator[tuple[FaceSet, SeenTrack]]:
+def _sets(
+    file: MediaPath, tracks: Sequence[Described], album: Album | None
+) -> Iterator[tuple[FaceSet, SeenTrack]]:
     """The sets of one file, called as `add` would call them."""
-    # As `add` joins them, so that both number them alike.
-    tracks = join_jumps(tracks, album.least, Settings.most)
-    grouped = file.media.kind == "photo" and file.album and album.least is not None and len(tracks) > 0
-    places = album.place(np.concatenate([faces for _, faces in tracks])) if grouped else []
-    for number, (track, faces) in enumerate(tracks):
-        name = f"{file.album}#{places[number] + 1}" if grouped else f"{file.name}#{number + 1}"
-        yield as_set(name, track, faces, file.name, readable(file.path)), track
+    base = file.name if album is None else file.album
+    places = range(len(tracks)) if album is None else place(album, tracks)
+    for number, (track, faces) in zip(places, tracks, strict=True):
+        yield as_set(f"{base}#{number + 1}", track, faces, file.name, readable(file.path)), track
 
 
 def _joined(first: FaceSet, second: FaceSet) -> FaceSet:

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike import Gallery, __version__, parts
+from lookalike import Gallery, __version__, open_search, parts
 from lookalike.indexing import index
 from lookalike.removing import remove
 from tests.cli_process import (
@@ -31,6 +32,7 @@ from tests.cli_process import (
     write_npz,
     write_pictures,
 )
+from tests.small_world import small_world
 
 COMMANDS = (
     "demo",
@@ -601,3 +603,20 @@ def test_a_closed_stdout_is_no_surprise(made: dict[str, Path], tmp_path: Path) -
         check=False,
     )
     assert b"Traceback" not in done.stderr
+
+
+def test_finding_a_set_loads_only_what_it_needs(tmp_path: Path) -> None:
+    gallery = tmp_path / "g"
+    with Gallery(gallery, create=True) as opened:
+        for one in small_world(people=20)[0]:
+            opened.add(one)
+        query = opened.ids()[0]
+        open_search(opened)
+    loaded = (
+        "import atexit, sys; atexit.register(lambda: print(sorted({'sklearn', 'cv2', 'scipy.stats', "
+        "'scipy.optimize', 'skimage', 'lookalike.questions'} & set(sys.modules)), file=sys.stderr)); "
+        "from lookalike.cli import main; main()"
+    )
+    asked = [sys.executable, "-c", loaded, "find", str(gallery), query, "--quiet"]
+    ended = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert ended.stderr.strip() == "[]"

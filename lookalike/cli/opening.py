@@ -86,12 +86,14 @@ def read_asked(
 ) -> str | FaceSet:
     """Tell a set id from a path; an id comes first."""
     from lookalike.intake.paths import is_there
-    from lookalike.questions import read_query
 
     time = None if at is None else seconds(at)
     if (set_id, face, time) == (None, None, None) and text in gallery:
         return text
     if text and is_there(Path(text)):
+        # Here, since what reads films takes longer to load than a set of the gallery takes to be found.
+        from lookalike.questions import read_query
+
         return read_query(gallery, Path(text), set_id, face, time)
     try:
         gallery.get(text)

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final, Protocol
 
 from lookalike.errors import BadInput, LookalikeError
@@ -31,6 +32,7 @@ class Terms(Protocol):
     settings: Settings
     memory: int
     patience: float
+    slowest: float
 
     @property
     def is_over(self) -> bool:
@@ -51,6 +53,8 @@ class LookingChild:
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._process: subprocess.Popen[bytes] | None = None
+        # Seconds waited for all answers about a file and for the last, and seconds of it that were looked at.
+        self._waited = self._last = self._reached = 0.0
 
     @property
     def pid(self) -> int | None:
@@ -76,8 +80,7 @@ class LookingChild:
                 # Something else may have ended a child that served before: the file gets another chance.
                 if not (late or fresh or began):
                     continue
-                silent = f"did not answer for {self._terms.patience:g} seconds"
-                how = silent if late else "crashed what reads it"
+                how = self._late() if late else "crashed what reads it"
                 yield BadInput(f"{readable(path)!r} {how}: it is damaged, copy it again or leave it out")
                 return
 
@@ -102,7 +105,18 @@ class LookingChild:
             pass
         process.wait()
 
+    def _late(self) -> str:
+        """Why nobody waited any longer."""
+        if self._last >= self._terms.patience:
+            return f"did not answer for {self._terms.patience:g} seconds"
+        return f"took more than {self._terms.slowest:g} seconds for a second of film"
+
+    def _patience(self) -> float:
+        """Seconds that may be waited for a file, as far as it was looked at."""
+        return self._terms.patience + self._terms.slowest * self._reached
+
     def _told(self, path: Path, late: list[bool]) -> Iterator[Told]:
+        self._waited = self._reached = 0.0
         self._ask({"path": os.fsencode(os.path.abspath(path)).hex()})
         while True:
             header = self._message(late)
@@ -117,7 +131,8 @@ class LookingChild:
                         self.close()
                     return
                 if "time" in header:
-                    yield _seconds(header["time"])
+                    self._reached = _seconds(header["time"])
+                    yield self._reached
                 elif "track" in header:
                     yield self._track(header, late)
                 else:
@@ -159,12 +174,16 @@ class LookingChild:
         process = self._process
         if process is None:
             raise Ended
-        with time_limit(process, self._terms.patience) as over:
+        limit = min(self._terms.patience, self._patience() - self._waited)
+        began = monotonic()
+        with time_limit(process, limit) as over:
             try:
                 yield process
             except ValueError:  # its pipe was closed meanwhile
                 raise Ended from None
             finally:
+                self._last = monotonic() - began
+                self._waited += self._last
                 late += over
 
     def _started(self) -> subprocess.Popen[bytes]:

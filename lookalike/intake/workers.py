@@ -18,9 +18,10 @@ from lookalike.intake.seen import SeenFile, Settings
 MOST_MEMORY: Final = 3 * 2**30
 # A child says twice a second how far it is; after so many seconds of silence it is taken for stuck.
 PATIENCE: Final = 120.0
-# Answers about a file that wait to be taken, and files whose answers wait, for each child.
+# No honest film takes a processor longer than this for each of its seconds, though it speaks all the time.
+SLOWEST: Final = 60.0
+# Answers about a file that wait to be taken.
 WAITING_ANSWERS: Final = 64
-WAITING_FILES: Final = 4
 
 
 class Workers:
@@ -40,15 +41,23 @@ class Workers:
         Address space in bytes that a child may take for a file, where the system can limit it.
     patience : float
         How many seconds a child may be silent.
+    slowest : float
+        How many seconds it may take, beside that, for each second of film.
     """
 
     def __init__(
-        self, settings: Settings, count: int = 1, memory: int = MOST_MEMORY, patience: float = PATIENCE
+        self,
+        settings: Settings,
+        count: int = 1,
+        memory: int = MOST_MEMORY,
+        patience: float = PATIENCE,
+        slowest: float = SLOWEST,
     ) -> None:
         self.settings = settings
         self.count = count
         self.memory = memory
         self.patience = patience
+        self.slowest = slowest
         self._children: list[LookingChild] = []
         self._over = threading.Event()
 
@@ -94,7 +103,9 @@ class Workers:
         """
         queues: dict[int, Queue[Told]] = {}
         ready = {number: threading.Event() for number in range(len(paths))}
-        taking, room = threading.Lock(), threading.Semaphore(self.count * WAITING_FILES)
+        # A file is begun when the answers to another were taken and kept: so an interruption costs what the
+        # children are looking at, and no more.
+        taking, room = threading.Lock(), threading.Semaphore(self.count)
         numbers = iter(range(len(paths)))
 
         def work(child: LookingChild) -> None:

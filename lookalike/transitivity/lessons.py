@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.svm import LinearSVR
 
 from lookalike.transitivity.kin import Kin
 from lookalike.transitivity.strangers import Strangers
@@ -31,6 +30,9 @@ def learn(strangers: Strangers, means: Values, rows: list[Row], strengths: Stren
     kin : Kin
         By these strengths.
     """
+    # Here, since it takes as long to load as a query takes, and who asks a fitted gallery does not need it.
+    from sklearn.svm import LinearSVR
+
     links = _links(kin)
     kin_of_kin = links @ links
     kin_of_kin.setdiag(0)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from lookalike.errors import LookalikeError
+from lookalike.intake.looking import LookingChild
 from lookalike.intake.seen import SeenFile, SeenTrack, Settings
 from lookalike.intake.workers import Workers
 from tests import media
@@ -90,6 +93,27 @@ def test_silence_is_not_waited_for(tmp_path: Path) -> None:
         workers.patience = 0.5
         [(_, reason)] = list(workers.look([film]))
     assert "did not answer for 0.5 seconds" in str(reason)
+
+
+SPEAKS_FOR_EVER = """
+import json, sys, time
+sys.stdin.readline()
+while True:
+    said = json.dumps({"time": 0.001}).encode()
+    sys.stdout.buffer.write(len(said).to_bytes(8, "little") + said)
+    sys.stdout.buffer.flush()
+    time.sleep(0.05)
+"""
+
+
+def test_a_file_that_speaks_all_the_time_but_does_not_go_on_is_not_waited_for(tmp_path: Path) -> None:
+    with Workers(Settings(), patience=1.0) as workers:
+        child = LookingChild(workers)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        child._process = subprocess.Popen([sys.executable, "-c", SPEAKS_FOR_EVER], **pipes)
+        *times, reason = child.look(tmp_path / "film.mp4")
+    assert set(times) == {0.001}
+    assert "took more than 60 seconds for a second of film" in str(reason)
 
 
 def test_too_little_memory_is_said(tmp_path: Path) -> None:
