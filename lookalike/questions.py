@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ from lookalike.intake.seen import SeenTrack, Settings
 from lookalike.intake.sources import is_footage
 from lookalike.intake.workers import Workers
 from lookalike.sighting import timecode
+
+logger = logging.getLogger(__name__)
 
 # How far from the time that is asked for a face may be seen, in seconds: half a second is three looks.
 NEAR = 0.5
@@ -157,6 +160,8 @@ def _seen_in(gallery: Gallery, path: Path, at: float | None = None) -> list[tupl
                 continue
             if told.reason is not None:
                 reasons.append(told.reason)
+                if len(files) > 1:
+                    logger.warning("%s", told.reason)
             album = albums.setdefault(files[number].album, Album(part.same_person))
             grouped = is_grouped(files[number], part)
             for one, track in _sets(files[number], told.tracks, album if grouped else None):

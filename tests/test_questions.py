@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,16 @@ def test_times_and_places_that_make_no_sense_are_refused(gallery: Gallery, folde
 def test_an_album_of_one_person_is_a_question(gallery: Gallery, folder: Path) -> None:
     found = read_query(gallery, folder / "album")
     assert (found.id, len(found)) == ("album#1", 3)
+
+
+def test_a_photo_of_an_album_that_cannot_be_read_is_named(
+    gallery: Gallery, folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copytree(folder / "album", tmp_path / "album")
+    whole = (tmp_path / "album" / "1.png").read_bytes()
+    (tmp_path / "album" / "1.png").write_bytes(whole[: len(whole) // 2])
+    assert len(read_query(gallery, tmp_path / "album")) == 2
+    assert "1.png" in caplog.text
 
 
 def test_a_film_is_asked_by_time_and_place(gallery: Gallery, folder: Path) -> None:
