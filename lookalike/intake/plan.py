@@ -10,10 +10,10 @@ from lookalike.intake.files import MediaPath
 
 # Seconds on one processor, as `python -m benchmarks intake` measures them, of a second of film with one face
 # in every frame, and of a photo with one. What there really is decides; the progress tells better.
-FILM: Final = 0.25
+FILM: Final = 0.2
 PHOTO: Final = 0.45
 # Describing these faces, which one processor does for all while the others look.
-FILM_FACES: Final = 0.8
+FILM_FACES: Final = 0.7
 PHOTO_FACES: Final = 0.15
 # Bytes kept: of a second of film five faces, of a photo one; an aligned picture and a descriptor each.
 FILM_BYTES: Final = 27_000
