@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,20 @@ def test_whatever_fails_is_told_and_nobody_waits(tmp_path: Path) -> None:
     with Workers(Settings()) as workers:
         [(_, reason)] = list(workers.look([media.photo(tmp_path)], failing))
     assert "too many open files" in str(reason)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_no_more_files_are_begun_than_there_are_children(tmp_path: Path, count: int) -> None:
+    photo, begun = media.photo(tmp_path), []
+
+    def note(number: int) -> bool:
+        begun.append(number)
+        return True
+
+    with Workers(Settings(), count) as workers:
+        for number, told in workers.look([photo] * 5, note):
+            if isinstance(told, SeenFile):
+                # Whoever takes the answers is still keeping them: a child that ran ahead would have time to.
+                time.sleep(0.3)
+                assert max(begun) < number + count
+    assert sorted(begun) == [0, 1, 2, 3, 4]
