@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint check bench results study stages clean
+.PHONY: demo test lint check bench results study stages screenshots clean
 
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
@@ -34,6 +34,10 @@ study: .venv/developed
 # When to trust which second stage; DATA as above.
 stages: .venv/developed
 	$(BIN)/python -m benchmarks.study_stages $(if $(DATA),--data '$(DATA)')
+
+# Pictures of the page in docs/images, of drawn people; needs Chromium.
+screenshots: .venv/developed
+	$(BIN)/python -m benchmarks.screenshots
 
 clean:
 	rm -rf .venv demo bench-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

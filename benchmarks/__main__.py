@@ -25,6 +25,7 @@ NAMES = (
     "startup",
     "evaluate",
     "intake",
+    "page",
 )
 RESULTS = Path("bench-results")
 

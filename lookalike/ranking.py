@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, overload
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, overload
+
+from lookalike.errors import LookalikeError
+from lookalike.strips import Strip, table
+
+# A notebook keeps what it shows: a few dozen rows of faces are a megabyte.
+MOST_SHOWN: Final = 20
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,11 @@ class Answer:
         """How the score came about, in a word: the proxy, directly, or by the neighbourhood as a whole."""
         return self.through or ("directly" if self.score == self.baseline else "neighbours")
 
+    @property
+    def sure(self) -> str:
+        """The probability for people; see `percent`."""
+        return percent(self.probability)
+
 
 @dataclass(frozen=True)
 class Ranking(Sequence[Answer]):
@@ -63,6 +74,10 @@ class Ranking(Sequence[Answer]):
     worth_reading : int or None
         How many sets, the first ones, are more likely the query's person than not; there may be more of them
         than answers were asked for. None where nothing can be said.
+    pictures : callable, optional
+        Gives the pictures of a set by its id, for notebooks; no part of what a ranking says.
+    query_pictures : sequence of bytes, optional
+        Those of a query from outside; None if the query is a set of the gallery.
     """
 
     query: str
@@ -72,6 +87,8 @@ class Ranking(Sequence[Answer]):
     reranker: str
     sets: int
     worth_reading: int | None = None
+    pictures: Callable[[str], Sequence[bytes]] | None = field(default=None, compare=False, repr=False)
+    query_pictures: Sequence[bytes] | None = field(default=None, compare=False, repr=False)
 
     @overload
     def __getitem__(self, place: int) -> Answer: ...
@@ -91,9 +108,65 @@ class Ranking(Sequence[Answer]):
         """The sets in order."""
         return [answer.id for answer in self.answers]
 
+    @property
+    def reading(self) -> str:
+        """Where the ranking stops being worth reading, in a sentence."""
+        worth = self.worth_reading
+        if worth is None:
+            return "How sure an answer is cannot be said of so few sets."
+        if not worth:
+            return "No answer is more likely the same person than not."
+        if worth == 1:
+            return "Only the first answer is more likely the same person than not."
+        more = f"; {len(self)} are shown" if worth > len(self) else ""
+        return f"The first {worth} answers are more likely the same person than not{more}."
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""
-        return asdict(self)
+        plain = asdict(replace(self, pictures=None, query_pictures=None))
+        return {name: value for name, value in plain.items() if not name.endswith("pictures")}
+
+    def _repr_html_(self) -> str:
+        """The answers as strips of faces, for notebooks: the query first, then the best."""
+        headings = ("rank", "sure", "score", "baseline", "through")
+        asked = self._pictures(self.query) if self.query_pictures is None else self.query_pictures
+        query = Strip(self.query, ("query", *("" for _ in headings[1:])), asked)
+        shown = self.answers[:MOST_SHOWN]
+        reading = replace(self, answers=shown).reading
+        strips = [
+            Strip(
+                one.id,
+                (
+                    str(one.rank),
+                    one.sure,
+                    f"{one.score:.3f}",
+                    f"{one.baseline:.3f} (rank {one.baseline_rank})",
+                    one.way,
+                ),
+                self._pictures(one.id),
+                # Below it an answer is more likely somebody else.
+                line=self.worth_reading is not None and one.rank == self.worth_reading + 1,
+            )
+            for one in shown
+        ]
+        title = f"{len(shown)} of {self.total} sets, ranked by {self.reranker.partition(':')[0]}"
+        return table(title, headings, [query, *strips], [reading])
+
+    def _pictures(self, set_id: str) -> Sequence[bytes]:
+        """The pictures of a set; none where they are gone: a ranking may outlast its gallery."""
+        try:
+            return self.pictures(set_id) if self.pictures else ()
+        except LookalikeError:
+            return ()
+
+
+def percent(probability: float | None) -> str:
+    """A probability for people: whole percent, never quite none or all; a dash where nothing can be said."""
+    if probability is None:
+        return "-"
+    if probability <= 0.005:
+        return "< 1 %"
+    return "> 99 %" if probability >= 0.995 else f"{100 * probability:.0f} %"
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +49,8 @@ class Search:
         answers: who asks for more is answered from all sets.
     calibration : Calibration, optional
         Says how likely an answer is right; answers carry no probability unless given.
+    pictures : callable, optional
+        Gives the pictures of a set by its id, for notebooks that show a ranking.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class Search:
         reranker: Reranker,
         shortlist: Shortlist | None = None,
         calibration: Calibration | None = None,
+        pictures: Callable[[str], Sequence[bytes]] | None = None,
     ) -> None:
         if not isinstance(reranker, Reranker):
             raise BadInput(
@@ -64,6 +69,7 @@ class Search:
         self.reranker = reranker
         self.shortlist = shortlist
         self.calibration = calibration
+        self.pictures = pictures
 
     def find(self, query: str | FaceSet, top: int | None = None) -> Ranking:
         """Rank all sets for one query; see `lookalike.find`."""
@@ -132,7 +138,7 @@ class Search:
             return self._ranking(query, row, top)
         tables, its_number = narrowed(self.tables, targets, member, self.reranker.asks)
         [row] = rows(tables, PreparedSets.join([prepared]), [its_number])
-        among = Search(tables, self.reranker, calibration=self.calibration)._ranking(query, row, top)
+        among = Search(tables, self.reranker, None, self.calibration, self.pictures)._ranking(query, row, top)
         return replace(among, sets=len(self.tables) - (member is not None))
 
     def probabilities(self, row: Row, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -168,7 +174,9 @@ class Search:
         similarity, reranker = parts.spec(self.tables.similarity), parts.spec(self.reranker)
         total = self._others(row)
         worth = worth_reading(self.probabilities(row, scored.scores))
-        return Ranking(_name(query), tuple(answers), total, similarity, reranker, total, worth)
+        own = None if isinstance(query, str) else query.pictures
+        about = (total, similarity, reranker, total, worth, self.pictures, own)
+        return Ranking(_name(query), tuple(answers), *about)
 
     def _answers(
         self, row: Row, scored: Scored, numbers: NDArray[np.int64], ranks: NDArray[np.int64]
@@ -224,7 +232,8 @@ def open_search(
     if fitted.caution:
         logger.warning(fitted.caution)
     sure = calibrate(tables, fitted, seed, stored, track)
-    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, stored), sure)
+    pictures = partial(_pictures, stored.path.absolute()) if stored else None
+    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, stored), sure, pictures)
 
 
 def find(
@@ -282,3 +291,9 @@ def explain(
 
 def _name(query: str | FaceSet) -> str:
     return query if isinstance(query, str) else query.id
+
+
+def _pictures(path: Path, set_id: str) -> Sequence[bytes]:
+    """Read the pictures of a set when somebody looks; by then the gallery may have been closed."""
+    with Gallery(path) as gallery:
+        return gallery.get(set_id, pictures=True).pictures

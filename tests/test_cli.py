@@ -42,6 +42,7 @@ COMMANDS = (
     "train",
     "find",
     "explain",
+    "serve",
     "evaluate",
     "status",
     "list",

@@ -294,7 +294,7 @@ def test_every_public_name_is_documented(name: str) -> None:
 
 
 def test_every_public_member_of_a_gallery_is_in_the_table() -> None:
-    members = {name for name in vars(lookalike.Gallery) if not name.startswith("_")} - {"close"}
+    members = {name for name in dir(lookalike.Gallery) if not name.startswith("_")} - {"close"}
     rows = re.findall(r"^\| (`.*?) \|", section("python.md", "A gallery that lasts"), re.MULTILINE)
     assert members <= set(re.findall(r"`(\w+)", " ".join(rows)))
 

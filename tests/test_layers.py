@@ -12,7 +12,18 @@ from lookalike import parts
 ROOT = Path(__file__).parents[1] / "lookalike"
 
 LAYERS = {
-    0: ("errors", "sighting", "faceset", "ranking", "parameters", "parts", "progress", "room"),
+    0: (
+        "errors",
+        "sighting",
+        "faceset",
+        "decision",
+        "strips",
+        "ranking",
+        "parameters",
+        "parts",
+        "progress",
+        "room",
+    ),
     1: ("kernels",),
     2: ("similarities", "descriptors", "preparations"),
     3: ("transitivity", "collection", "intake", "worlds"),
@@ -34,10 +45,13 @@ LAYERS = {
         "removing",
         "exporting",
         "showing",
+        "judging",
+        "refining",
     ),
     6: ("evaluation",),
     7: ("reporting",),
-    8: ("cli",),
+    8: ("server",),
+    9: ("cli",),
 }
 LEVEL = {name: level for level, names in LAYERS.items() for name in names}
 # Neighbours on these layers are strangers: they never import one another.

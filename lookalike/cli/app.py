@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lookalike import __version__
-from lookalike.cli import asking, filling, keeping, measuring
+from lookalike.cli import asking, filling, keeping, measuring, serving
 from lookalike.cli.options import Json, Quiet
 from lookalike.cli.terminal import Progresses
 
@@ -57,6 +57,7 @@ app.command()(keeping.index)
 app.command()(keeping.train)
 app.command()(asking.find)
 app.command()(asking.explain)
+app.command()(serving.serve)
 app.command()(measuring.evaluate)
 app.command()(measuring.compare)
 app.command()(keeping.status)

@@ -21,7 +21,7 @@ from lookalike.cli.options import (
     Seed,
     Similarity,
 )
-from lookalike.cli.terminal import percent, plain, print_json, print_table, say, seen_from_to
+from lookalike.cli.terminal import plain, print_json, print_table, say, seen_from_to
 
 if TYPE_CHECKING:
     from lookalike.collection.queries import SetFacts
@@ -52,7 +52,6 @@ def find(
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
     from lookalike import Gallery
-    from lookalike.cli.reasons import reading
     from lookalike.retrieval import check_top
     from lookalike.showing import check_new, draw_ranking
 
@@ -91,7 +90,7 @@ def find(
             (
                 a.rank,
                 a.id,
-                percent(a.probability),
+                a.sure,
                 f"{a.score:.3f}",
                 f"{a.baseline:.3f} (rank {a.baseline_rank})",
                 a.way,
@@ -100,7 +99,7 @@ def find(
             for a, time in zip(ranking, times, strict=True)
         ),
     )
-    print(plain(reading(ranking)))
+    print(plain(ranking.reading))
 
 
 def explain(

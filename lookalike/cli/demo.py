@@ -112,6 +112,7 @@ def run(folder: Path, seed: int, track: Track) -> None:
         _report(folder, experiment, result, track)
         experiment.finish()
     print(f"Now try: {sys.argv[0]} find {path} {ranking[0].id}")
+    print(f"Or look, decide and name people in your browser: {sys.argv[0]} serve {path}")
 
 
 def _report(folder: Path, experiment: Experiment, result: Evaluation, track: Track) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lookalike.cli.terminal import percent, print_table
+from lookalike.cli.terminal import print_table
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.reliability import SURENESS
 from lookalike.evaluation.results import Evaluation
-from lookalike.ranking import Explanation, Ranking
+from lookalike.ranking import Explanation, percent
 from lookalike.transitivity.metafeatures import NUMBERS
 
 
@@ -20,8 +20,7 @@ def print_explanation(explanation: Explanation) -> None:
         f"{explanation.target_face} of the target."
     )
     if answer.probability is not None:
-        sure = percent(answer.probability)
-        print(f"As far as this gallery can tell, both are one person with probability {sure}.")
+        print(f"As far as this gallery can tell, both are one person with probability {answer.sure}.")
     if explanation.relatives:
         _print_relatives(explanation)
         return
@@ -82,19 +81,6 @@ def _print_relatives(explanation: Explanation) -> None:
         ),
     )
     print("\nfaces: q of the query met x of the set, x of the set met t of the target")
-
-
-def reading(ranking: Ranking) -> str:
-    """Say where a ranking stops being worth reading."""
-    worth = ranking.worth_reading
-    if worth is None:
-        return "How sure an answer is cannot be said of so few sets."
-    if not worth:
-        return "No answer is more likely the same person than not."
-    if worth == 1:
-        return "Only the first answer is more likely the same person than not."
-    more = f"; {len(ranking)} are shown" if worth > len(ranking) else ""
-    return f"The first {worth} answers are more likely the same person than not{more}."
 
 
 def print_evaluation(result: Evaluation) -> None:

@@ -72,15 +72,6 @@ def counted(sets: int) -> str:
     return "1 set" if sets == 1 else f"{sets} sets"
 
 
-def percent(probability: float | None) -> str:
-    """A probability for people: whole percent, never quite none or all; a dash where nothing can be said."""
-    if probability is None:
-        return "-"
-    if probability <= 0.005:
-        return "< 1 %"
-    return "> 99 %" if probability >= 0.995 else f"{100 * probability:.0f} %"
-
-
 def seen_from_to(start: float | None, end: float | None) -> str:
     """From when to when a set is seen in its film; nothing for what is in no film."""
     return "" if start is None or end is None else f"{timecode(start)} - {timecode(end)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lookalike.collection import media, pairs, queries, rows
+from lookalike.collection import decisions, media, pairs, queries, rows
 from lookalike.collection.media import MediaFile
 from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet, unique_ids
@@ -69,6 +69,7 @@ def forget(connection: sqlite3.Connection, path: Path, ids: Iterable[str]) -> No
             raise queries.unknown(connection, path, set_id)
     # A file's path may name a person. One in which no face was ever found has no set to go with, and stays.
     files = set().union(*(media.linked(connection, set_id) for set_id in asked))
+    decisions.forget(connection, path, asked)
     # Faces, sightings, vectors, links and pairs go by their foreign keys.
     connection.executemany("DELETE FROM sets WHERE id = ?", ((set_id,) for set_id in asked))
     media.forget(connection, files)

@@ -94,6 +94,15 @@ def everything(connection: sqlite3.Connection, where: Path) -> list[MediaFile]:
     return _select(connection, where, "1 ORDER BY path, content")
 
 
+def of_set(connection: sqlite3.Connection, where: Path, set_id: str) -> list[MediaFile]:
+    """The files that a set has faces of, by path."""
+    asked = (
+        "number IN (SELECT file_number FROM set_files JOIN sets ON set_number = sets.number WHERE id = ?)"
+        " ORDER BY path, content"
+    )
+    return _select(connection, where, asked, storable(set_id))
+
+
 def count(connection: sqlite3.Connection) -> int:
     """How many files were looked at."""
     if schema.found(connection) < 2:

@@ -39,7 +39,7 @@ class Opened:
         self.wait = wait
         self.streams = 0
         self._file = self.path.absolute()
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         with in_words(self.path):
             if not self._file.exists():
                 if not create:
@@ -54,7 +54,7 @@ class Opened:
 
     def close(self) -> None:
         """Give the file back; closing twice does nothing."""
-        with self._lock:
+        with self.lock:
             if self._connection is None:
                 return
             try:
@@ -73,7 +73,7 @@ class Opened:
     @contextmanager
     def transaction(self, writing: bool = False) -> Iterator[Connection]:
         """One version of the gallery; what the block writes is kept whole or not at all."""
-        with self._lock, in_words(self.path):
+        with self.lock, in_words(self.path):
             connection = self.connection
             with connections.transaction(connection, self._file, writing):
                 yield connection
@@ -81,7 +81,7 @@ class Opened:
     @contextmanager
     def stream(self) -> Iterator[Connection]:
         """A connection of its own for long reading, to be asked inside `reading` blocks."""
-        with self._lock, in_words(self.path):
+        with self.lock, in_words(self.path):
             connections.check_same(self.connection, self._file)
             connection = connections.connect(self._file, self.wait)
             self.streams += 1
@@ -91,7 +91,7 @@ class Opened:
             yield connection
         finally:
             connection.close()
-            with self._lock:
+            with self.lock:
                 self.streams -= 1
 
     @contextmanager
@@ -104,7 +104,7 @@ class Opened:
 
     def catch_up(self, wait: float = 0.0) -> None:
         """Do the wipe that removals owe; what prevents it is logged, since the sets are removed already."""
-        with self._lock:
+        with self.lock:
             connection = self.connection
             if not connections.is_writable(self._file):
                 return

@@ -19,13 +19,15 @@ SUGGESTIONS = 3
 MOST_COMPARED = 20_000
 # Facts that help the user's programs and shape nothing: where the file of the current model was last seen.
 HINTS: Final = ("model_file",)
+Version = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class SetFacts:
     """What a gallery knows of a set without reading its faces.
 
-    In films, `start` and `end` are the seconds at which its person is seen first and last.
+    In films, `start` and `end` are the seconds at which its person is seen first and last; `good` is how many
+    faces have no weakness (`lookalike.sighting`), None where nobody knows how well they are seen.
     """
 
     id: str
@@ -35,6 +37,7 @@ class SetFacts:
     added: str
     start: float | None = None
     end: float | None = None
+    good: int | None = None
 
 
 def fact(connection: sqlite3.Connection, name: str) -> str | None:
@@ -96,8 +99,9 @@ def contents(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
 def listing(connection: sqlite3.Connection, path: Path, ids: Iterable[str] | None = None) -> list[SetFacts]:
     """What is known of each set, by id; or of some, in the order in which they are asked for."""
     times = "start_seconds, end_seconds" if schema.found(connection) > 1 else "NULL, NULL"
-    asked = f"SELECT id, origin, faces, pictures, added, {times} FROM sets"
-    kinds = (str, str, int, int, str, float | None, float | None)
+    good = "good" if schema.found(connection) > 2 else "NULL"
+    asked = f"SELECT id, origin, faces, pictures, added, {times}, {good} FROM sets"
+    kinds = (str, str, int, int, str, float | None, float | None, int | None)
     if ids is None:
         return [SetFacts(*row) for row in _rows(connection, path, f"{asked} ORDER BY id", *kinds)]
     found = []
@@ -120,11 +124,16 @@ def _rows(
     return found
 
 
+def version(connection: sqlite3.Connection) -> Version:
+    """Two numbers: the first moves when others commit a change, the second when we make one."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0]), connection.total_changes
+
+
 class Remembered:
     """Contents and fingerprint as they were last read: a large gallery is asked for them again and again."""
 
     def __init__(self) -> None:
-        self._version: tuple[int, int] | None = None
+        self._version: Version | None = None
         self._contents: dict[str, str] = {}
         self._fingerprint = ""
 
@@ -139,14 +148,18 @@ class Remembered:
         return self._fingerprint
 
     def _catch_up(self, connection: sqlite3.Connection, path: Path) -> None:
-        # The first number moves when others commit a change, the second when we make one.
-        version = connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes
-        if version == self._version:
+        found = version(connection)
+        if found == self._version:
             return
         self._contents = contents(connection, path)
         shaping = [fact(connection, "descriptor"), dimension(connection, path), list(self._contents.items())]
         self._fingerprint = hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
-        self._version = version
+        self._version = found
+
+    def skip(self, before: Version, after: Version) -> None:
+        """Take note of a change that touched no set, so that nothing needs to be read again."""
+        if self._version == before:
+            self._version = after
 
 
 def overview(connection: sqlite3.Connection, path: Path) -> dict[str, str | int | bool | None]:

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
+
+from lookalike.errors import BadInput
+from lookalike.sighting import Sighting
+
+SAID: Final = (
+    "SELECT said FROM faces CROSS JOIN sightings ON face = faces.number"
+    " WHERE set_number = ? ORDER BY position"
+)
 
 # "LOOK" in ASCII, in the place SQLite reserves for telling one kind of file from another.
 APPLICATION_ID: Final = 0x4C4F4F4B
@@ -69,7 +79,38 @@ def step_2(connection: sqlite3.Connection) -> None:
     )
 
 
-STEPS: Final = (step_1, step_2)
+def step_3(connection: sqlite3.Connection) -> None:
+    """What the user decided about sets and people; how many faces of each set are good to go by."""
+    # A number is never used again, since people are known by the number of the decision that made them.
+    connection.execute(
+        "CREATE TABLE decisions (number INTEGER PRIMARY KEY AUTOINCREMENT, made TEXT NOT NULL,"
+        " kind TEXT NOT NULL, person INTEGER, name TEXT NOT NULL, other INTEGER, checksum BLOB NOT NULL)"
+    )
+    connection.execute(
+        "CREATE TABLE decision_sets ("
+        "decision INTEGER NOT NULL REFERENCES decisions (number) ON DELETE CASCADE,"
+        " position INTEGER NOT NULL, set_number INTEGER NOT NULL REFERENCES sets (number) ON DELETE CASCADE,"
+        " PRIMARY KEY (decision, position)) WITHOUT ROWID"
+    )
+    connection.execute("CREATE INDEX decision_sets_by_set ON decision_sets (set_number)")
+    connection.execute("ALTER TABLE sets ADD COLUMN good INTEGER")
+    asked = "SELECT number FROM sets WHERE sighted IS NOT NULL"
+    for (number,) in connection.execute(asked).fetchall():
+        texts = [text for (text,) in connection.execute(SAID, (number,))]
+        connection.execute("UPDATE sets SET good = ? WHERE number = ?", (good_faces(texts), number))
+
+
+def good_faces(said: Iterable[str]) -> int:
+    """Of how many sightings no weakness is known; what cannot be read is none of them."""
+    found = 0
+    for text in said:
+        # Damage is told when the sighting is read: a change of the format must not fail for it.
+        with suppress(BadInput, TypeError, ArithmeticError, RecursionError):
+            found += not Sighting.from_text(text).weaknesses
+    return found
+
+
+STEPS: Final = (step_1, step_2, step_3)
 FORMAT: Final = len(STEPS)
 
 # Asked once when a gallery is opened, those of its format and of all before it: SQLite compiles them, which
@@ -89,10 +130,15 @@ PROBES: Final = (
         "SELECT number, name, dimension FROM models LIMIT 1",
         "SELECT face, model, checksum FROM vectors LIMIT 1",
     ),
+    (
+        "SELECT good FROM sets LIMIT 1",
+        "SELECT number, made, kind, person, name, other, checksum FROM decisions LIMIT 1",
+        "SELECT decision, position, set_number FROM decision_sets LIMIT 1",
+    ),
 )
 
 # Tables of each format that are read whole, where a lost row would not show; small against the faces.
-LISTS: Final = (("sets",), ("files", "set_files", "apart", "models"))
+LISTS: Final = (("sets",), ("files", "set_files", "apart", "models"), ("decisions", "decision_sets"))
 
 
 def build(connection: sqlite3.Connection) -> None:

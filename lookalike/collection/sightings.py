@@ -12,10 +12,6 @@ from lookalike.collection.failures import damaged_rows
 from lookalike.errors import BadInput
 from lookalike.sighting import Sighting
 
-SAID = (
-    "SELECT said FROM faces CROSS JOIN sightings ON face = faces.number"
-    " WHERE set_number = ? ORDER BY position"
-)
 SUM = "SELECT sighted, start_seconds, end_seconds FROM sets WHERE number = ?"
 
 
@@ -49,9 +45,10 @@ def append(
     times += [Sighting.from_text(text).time for text in texts]
     known = [float(time) for time in times if time is not None]
     start, end = (min(known), max(known)) if known else (None, None)
+    whole = [*before, *texts]
     connection.execute(
-        "UPDATE sets SET sighted = ?, start_seconds = ?, end_seconds = ? WHERE number = ?",
-        (_checksum(set_id, start, end, [*before, *texts]), start, end, number),
+        "UPDATE sets SET sighted = ?, start_seconds = ?, end_seconds = ?, good = ? WHERE number = ?",
+        (_checksum(set_id, start, end, whole), start, end, schema.good_faces(whole), number),
     )
 
 
@@ -60,7 +57,7 @@ def said(connection: sqlite3.Connection, path: Path, number: int, set_id: str) -
     if schema.found(connection) < 2:
         return []
     checksum, start, end = connection.execute(SUM, (number,)).fetchone()
-    texts = [text for (text,) in connection.execute(SAID, (number,))]
+    texts = [text for (text,) in connection.execute(schema.SAID, (number,))]
     if not texts and checksum is start is end is None:
         return []
     if not all(isinstance(text, str) for text in texts) or checksum != _checksum(set_id, start, end, texts):

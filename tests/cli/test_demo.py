@@ -82,7 +82,8 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
     assert b"person-" not in (folder / "demo.gallery").read_bytes(), "the gallery knows nobody by name"
     with Image.open(folder / "ranking.png") as picture:
         assert picture.format == "PNG"
-    assert said.endswith(f"Now try: {sys.argv[0]} find {folder / 'demo.gallery'} {expected[0].id}\n")
+    assert f"Now try: {sys.argv[0]} find {folder / 'demo.gallery'} {expected[0].id}\n" in said
+    assert said.endswith(f"in your browser: {sys.argv[0]} serve {folder / 'demo.gallery'}\n")
 
 
 def test_without_the_libraries_of_a_report_the_tour_goes_on(

@@ -6,11 +6,11 @@ import pytest
 
 from lookalike import explain, index, train
 from lookalike.calibrating import calibrate
-from lookalike.cli.reasons import print_evaluation, print_explanation, reading
+from lookalike.cli.reasons import print_evaluation, print_explanation
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.evaluation.reliability import SURENESS
-from lookalike.ranking import Answer, Explanation, Ranking, Witness
+from lookalike.ranking import Answer, Explanation, Witness
 from tests.small_world import chain_world, small_world
 
 Seen = pytest.CaptureFixture[str]
@@ -120,21 +120,6 @@ def test_how_far_probabilities_may_be_believed_is_a_second_table(capsys: Seen) -
     measured = result.calibration()["baseline"]
     shown = ["-" if measured[key] is None else f"{measured[key]:.4f}" for key in SURENESS]
     assert line.split() == ["baseline", *shown]
-
-
-@pytest.mark.parametrize(
-    ("worth", "said"),
-    [
-        (None, "How sure an answer is cannot be said of so few sets."),
-        (0, "No answer is more likely the same person than not."),
-        (1, "Only the first answer is more likely the same person than not."),
-        (2, "The first 2 answers are more likely the same person than not."),
-        (5, "The first 5 answers are more likely the same person than not; 2 are shown."),
-    ],
-)
-def test_where_a_ranking_stops_being_worth_reading(worth: int | None, said: str) -> None:
-    answers = tuple(Answer(rank, str(rank), 0.5, 0.5, rank, None, 0.9) for rank in (1, 2))
-    assert reading(Ranking("q", answers, 9, "max_max", "baseline", 9, worth)) == said
 
 
 def test_an_explanation_says_how_sure(capsys: Seen) -> None:

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from lookalike.cli import _end, terminal
-from lookalike.cli.terminal import Progresses, percent, print_json, print_table, say
+from lookalike.cli.terminal import Progresses, print_json, print_table, say
 
 Seen = pytest.CaptureFixture[str]
 
@@ -234,20 +234,3 @@ def test_a_failure_is_one_line(capsys: Seen) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "lookalike: there is no set 'x' among its 3 sets: see [red]list[/red]\n"
-
-
-@pytest.mark.parametrize(
-    ("probability", "shown"),
-    [
-        (None, "-"),
-        (0.0, "< 1 %"),
-        (0.005, "< 1 %"),
-        (0.006, "1 %"),
-        (0.934, "93 %"),
-        (0.994, "99 %"),
-        (0.995, "> 99 %"),
-        (1.0, "> 99 %"),
-    ],
-)
-def test_a_probability_is_whole_percent(probability: float | None, shown: str) -> None:
-    assert percent(probability) == shown

@@ -72,6 +72,69 @@ def write_format_1(path: Path, sets: list[FaceSet], descriptor: str = "array") -
         connection.execute("PRAGMA user_version = 1")
 
 
+def write_format_2(path: Path, sets: list[FaceSet], apart: tuple[str, str]) -> None:
+    """A gallery as lookalike 0.6 wrote it, with two sets of a film; word for word, as above."""
+    write_format_1(path, sets)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for column in ("sighted TEXT", "start_seconds REAL", "end_seconds REAL"):
+            connection.execute(f"ALTER TABLE sets ADD COLUMN {column}")
+        connection.execute(
+            "CREATE TABLE sightings (face INTEGER PRIMARY KEY REFERENCES faces (number) ON DELETE CASCADE,"
+            " said TEXT NOT NULL)"
+        )
+        connection.execute(
+            "CREATE TABLE files (number INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE,"
+            " path TEXT NOT NULL, size INTEGER NOT NULL, changed INTEGER NOT NULL, kind TEXT NOT NULL,"
+            " settings TEXT NOT NULL, remark TEXT NOT NULL, checksum BLOB NOT NULL)"
+        )
+        connection.execute("CREATE INDEX files_by_path ON files (path)")
+        connection.execute(
+            "CREATE TABLE set_files (set_number INTEGER NOT NULL REFERENCES sets (number) ON DELETE CASCADE,"
+            " file_number INTEGER NOT NULL REFERENCES files (number) ON DELETE CASCADE,"
+            " PRIMARY KEY (set_number, file_number)) WITHOUT ROWID"
+        )
+        connection.execute("CREATE INDEX set_files_by_file ON set_files (file_number)")
+        connection.execute(
+            "CREATE TABLE apart (first INTEGER NOT NULL REFERENCES sets (number) ON DELETE CASCADE,"
+            " second INTEGER NOT NULL REFERENCES sets (number) ON DELETE CASCADE,"
+            " checksum BLOB NOT NULL, PRIMARY KEY (first, second), CHECK (first < second)) WITHOUT ROWID"
+        )
+        connection.execute("CREATE INDEX apart_by_second ON apart (second)")
+        connection.execute(
+            "CREATE TABLE models (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+            " dimension INTEGER NOT NULL)"
+        )
+        connection.execute(
+            "CREATE TABLE vectors (number INTEGER PRIMARY KEY,"
+            " face INTEGER NOT NULL REFERENCES faces (number) ON DELETE CASCADE,"
+            " model INTEGER NOT NULL REFERENCES models (number) ON DELETE CASCADE,"
+            " checksum BLOB NOT NULL, descriptor BLOB NOT NULL, UNIQUE (face, model))"
+        )
+        for one in sets:
+            texts = [each.as_text() for each in one.sightings]
+            if not texts:
+                continue
+            faces = connection.execute(
+                "SELECT faces.number FROM faces JOIN sets ON set_number = sets.number WHERE id = ?"
+                " ORDER BY position",
+                (one.id,),
+            ).fetchall()
+            for (face,), text in zip(faces, texts, strict=True):
+                connection.execute("INSERT INTO sightings VALUES (?, ?)", (face, text))
+            times = [each.time for each in one.sightings]
+            said = "\0".join((one.id, f"{min(times)} {max(times)}", *texts))
+            connection.execute(
+                "UPDATE sets SET sighted = ?, start_seconds = ?, end_seconds = ? WHERE id = ?",
+                (hashlib.sha256(said.encode()).hexdigest(), min(times), max(times), one.id),
+            )
+        check = hashlib.sha256("\0".join(sorted(apart)).encode()).digest()
+        connection.execute(
+            "INSERT INTO apart SELECT min(number), max(number), ? FROM sets WHERE id IN (?, ?)",
+            (check, *apart),
+        )
+        connection.execute("PRAGMA user_version = 2")
+
+
 def edit(path: Path, *statements: str) -> None:
     """Change a closed gallery behind its back."""
     connection = sqlite3.connect(path, isolation_level=None)

@@ -1,4 +1,4 @@
-"""A gallery of format 1: read as it is, turned into format 2 by its first change, once."""
+"""A gallery of format 1: read as it is, turned into today's by its first change, once."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def test_the_first_change_makes_it_today_s(path: Path, change: str) -> None:
         before = gallery.facts()["created"]
         CHANGES[change](gallery)
         for each in (gallery, other):
-            assert (each.facts()["format"], each.facts()["created"]) == (2, before)
+            assert (each.facts()["format"], each.facts()["created"]) == (schema.FORMAT, before)
             check_old_sets(each)
         assert [each.id for each in stream] == ["b"]
-    assert found(path) == 2
+    assert found(path) == schema.FORMAT
     with Gallery(path) as gallery:
         check_old_sets(gallery)
         assert gallery._opened.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -160,7 +160,7 @@ def test_processes_migrate_at_once(path: Path) -> None:
     with Gallery(sys.argv[1]) as gallery:
         time.sleep(max(0, float(sys.argv[3]) - time.time()))
         assert gallery.add(FaceSet("new " + sys.argv[2], faces(1)))
-        assert gallery.facts()["format"] == 2
+        assert gallery.facts()["format"] == 3
     """
     start = time.time() + 1.5
     workers = [children.start(code, path, worker, start) for worker in range(4)]
@@ -190,7 +190,7 @@ def test_killed_while_migrating(path: Path) -> None:
     with Gallery(path) as gallery:
         check_old_sets(gallery)
         assert gallery.add(FaceSet("c", np.eye(4)))
-        assert gallery.facts()["format"] == 2
+        assert gallery.facts()["format"] == 3
 
 
 def test_a_format_that_came_while_open_is_not_written(path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from lookalike.errors import BadInput
 from lookalike.reporting.figure import Figure
 from lookalike.reporting.page import Page, Table, render
+from tests.hostile_names import NAMES, Tags
 from tests.reporting.drawings import EVIL, SVG, drawn, every_figure
 
 TAGS = (
@@ -86,6 +87,14 @@ def test_nothing_given_breaks_out(evil: str) -> None:
     assert [tag for tag, _ in read.tags] == [tag for tag, _ in plain.tags]
     assert [set(attributes) for _, attributes in read.tags] == [set(other) for _, other in plain.tags]
     assert "".join(read.text).count(evil) == "".join(plain.text).count("words") == 13
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_only_a_name(name: str) -> None:
+    plain, read = Tags(render(page())), Tags(render(page(name)))
+    assert read.tags == plain.tags
+    assert read.addresses == plain.addresses
+    assert read.text.count(name) >= plain.text.count("words")
 
 
 def test_tables_can_be_read_aloud() -> None:

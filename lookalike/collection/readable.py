@@ -1,0 +1,157 @@
+"""Readable: what can be asked of a gallery; whatever changes one is in `gallery`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from lookalike.collection import media, models, pairs, queries, rows
+from lookalike.collection.decisions import RememberedLog
+from lookalike.collection.media import MediaFile
+from lookalike.collection.models import Model
+from lookalike.collection.opened import Opened
+from lookalike.collection.queries import SetFacts
+from lookalike.collection.verdicts import Pair
+from lookalike.decision import Decision
+from lookalike.faceset import FaceSet
+
+
+class Readable:
+    """The half of `Gallery` that only reads; its parameters are those of `Gallery`."""
+
+    def __init__(self, path: str | Path, create: bool = False, wait: float = 30.0) -> None:
+        self._opened = Opened(path, create, wait)
+        self.path = self._opened.path
+        self._remembered = queries.Remembered()
+        self._log = RememberedLog()
+
+    @property
+    def descriptor(self) -> str | None:
+        """What made the faces; None while the gallery is empty."""
+        with self._opened.transaction() as connection:
+            return queries.fact(connection, "descriptor")
+
+    @property
+    def dimension(self) -> int | None:
+        """How many numbers describe a face; None while the gallery is empty."""
+        with self._opened.transaction() as connection:
+            return queries.dimension(connection, self.path)
+
+    def __len__(self) -> int:
+        with self._opened.transaction() as connection:
+            return queries.count(connection)
+
+    def __contains__(self, set_id: object) -> bool:
+        with self._opened.transaction() as connection:
+            return queries.has(connection, set_id)
+
+    def ids(self) -> list[str]:
+        """Every set id, sorted by code point."""
+        with self._opened.transaction() as connection:
+            return queries.ids(connection, self.path)
+
+    def contents(self) -> dict[str, str]:
+        """Id -> content hash of each set, sorted by id."""
+        with self._opened.transaction() as connection:
+            return self._remembered.contents(connection, self.path)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of descriptor, dimension, contents: two galleries with the same one rank alike."""
+        with self._opened.transaction() as connection:
+            return self._remembered.fingerprint(connection, self.path)
+
+    def listing(self, ids: Iterable[str] | None = None) -> Iterator[SetFacts]:
+        """What is known of each set without reading its faces, by id; or of some, in the order asked for."""
+        with self._opened.transaction() as connection:
+            return iter(queries.listing(connection, self.path, ids))
+
+    def facts(self) -> dict[str, str | int | bool | None]:
+        """Format, counts, size, descriptor, dimension, creation time, whether a wipe is due."""
+        with self._opened.transaction() as connection:
+            return queries.overview(connection, self.path)
+
+    def has_crops(self) -> bool:
+        """Whether some of its pictures came as crops, and were not found in films or photos."""
+        with self._opened.transaction() as connection:
+            return queries.has_crops(connection)
+
+    def files(self) -> list[MediaFile]:
+        """Every video and photo that was looked at, by path."""
+        with self._opened.transaction() as connection:
+            return media.everything(connection, self.path)
+
+    def files_of(self, set_id: str) -> list[MediaFile]:
+        """The videos and photos that a set has faces of, by path; none if that is not known."""
+        with self._opened.transaction() as connection:
+            if not queries.has(connection, set_id):
+                raise queries.unknown(connection, self.path, set_id)
+            return media.of_set(connection, self.path, set_id)
+
+    def file_of(self, content: str) -> MediaFile | None:
+        """The file whose bytes have this SHA-256, if it was looked at."""
+        with self._opened.transaction() as connection:
+            return media.of(connection, self.path, content)
+
+    def file_at(self, path: str, size: int, changed: int) -> MediaFile | None:
+        """The file that was last seen at this path, if it has this size and time of change: a quick look."""
+        with self._opened.transaction() as connection:
+            return media.at(connection, self.path, path, size, changed)
+
+    def apart(self) -> list[tuple[str, str]]:
+        """Pairs of sets that are certainly of different people, the smaller id first, in order."""
+        with self._opened.transaction() as connection:
+            return pairs.everything(connection, self.path)
+
+    def decisions(self) -> list[Decision]:
+        """What the user decided about sets and people, in the order in which it was decided."""
+        return list(self.judgements()[0])
+
+    def judgements(self) -> tuple[tuple[Decision, ...], tuple[Pair, ...]]:
+        """`decisions` and `apart`, of one version; while they do not change, the very same objects."""
+        with self._opened.transaction() as connection:
+            self._log.catch_up(connection, self.path)
+            return self._log.log, self._log.apart
+
+    def models(self) -> list[Model]:
+        """The current model, then those whose vectors lie beside it; none while the gallery is empty."""
+        with self._opened.transaction() as connection:
+            return models.everything(connection, self.path)
+
+    def undescribed(self, name: str) -> list[str]:
+        """Ids of the sets with faces that a model has not described yet."""
+        with self._opened.transaction() as connection:
+            return models.undescribed(connection, self.path, name)
+
+    def hint(self, name: str) -> str | None:
+        """What `set_hint` was told last, or None."""
+        queries.check_hint(name)
+        with self._opened.transaction() as connection:
+            return queries.fact(connection, name)
+
+    def get(self, set_id: str, pictures: bool = False) -> FaceSet:
+        """Read one set; raise NotFound with similar ids, or GalleryUnreadable if a checksum does not fit."""
+        with self._opened.transaction() as connection:
+            return rows.get(connection, self.path, set_id, pictures, seen=True)
+
+    def sets(self, ids: Iterable[str] | None = None) -> Iterator[FaceSet]:
+        """Read sets one by one, without pictures, all as they were when the first was asked for.
+
+        Parameters
+        ----------
+        ids : iterable of str, optional
+            Which sets, in which order; all of them by id if not given.
+
+        Yields
+        ------
+        FaceSet
+            The next set. What is removed meanwhile is wiped only when the iterator has ended or is dropped.
+        """
+        with self._opened.stream() as connection:
+            with self._opened.reading(connection):
+                # SQLite chooses the version at the first read, not at BEGIN.
+                asked = queries.ids(connection, self.path) if ids is None else iter(queries.several(ids))
+                queries.count(connection)
+            for set_id in asked:
+                with self._opened.reading(connection):
+                    found = rows.get(connection, self.path, set_id)
+                yield found

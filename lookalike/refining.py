@@ -1,0 +1,247 @@
+"""Refine: let what the user confirmed and rejected change the order of the answers.
+
+Confirmed sets ask together with the query, and an answer has the mean of what each of them gives it. A set
+that is more like a rejected one than like all of them loses a part of the difference. Both rules are the best
+of a few on real faces: ``benchmarks/study_feedback.py`` measures them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike import parts
+from lookalike.collection.queries import several
+from lookalike.faceset import FaceSet
+from lookalike.kernels.order import best_first, places
+from lookalike.ranking import Answer, Ranking
+from lookalike.retrieval import Search, check_top
+from lookalike.similarities.contract import PreparedSets
+from lookalike.transitivity.calibration import worth_reading
+from lookalike.transitivity.shortlist import narrowed
+from lookalike.transitivity.tables import compare, rows
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Time grows with these: so many sets ask, the query among them, and so many rejected ones are held against.
+MOST_ASKING: Final = 10
+MOST_AGAINST: Final = 10
+# How much of the likeness to a rejected set beyond that to the query's person is taken off.
+PENALTY: Final = 0.25
+
+
+@dataclass(frozen=True)
+class Refined:
+    """A ranking that knows decisions.
+
+    Attributes
+    ----------
+    ranking : Ranking
+        Of the sets that nothing was decided about; its total counts these. The baseline of an answer is the
+        mean too, its rank is that among the same sets.
+    confirmed, rejected : tuple of str
+        The sets that were decided on, as given.
+    before : dict of str to int
+        The place that each answer has without decisions, among the same sets.
+    asked : dict of str to str
+        The query or the confirmed set to which the answer is most alike: the evidence for the answer is what
+        `Search.explain` says of these two.
+    """
+
+    ranking: Ranking
+    confirmed: tuple[str, ...]
+    rejected: tuple[str, ...]
+    before: dict[str, int]
+    asked: dict[str, str]
+
+
+def refine(
+    search: Search,
+    query: str | FaceSet,
+    confirmed: Sequence[str],
+    rejected: Sequence[str],
+    top: int | None = None,
+) -> Refined:
+    """Rank the sets that nothing was decided about, by all that was.
+
+    Parameters
+    ----------
+    search : Search
+    query : str or FaceSet
+        As for `Search.find`.
+    confirmed, rejected : sequence of str
+        Sets that are known to show the query's person, and known not to. Those that the search does not know
+        yet, because they were added later, are passed over.
+    top : int, optional
+        How many answers to return; all unless given.
+
+    Returns
+    -------
+    Refined
+        Without any decided set, its ranking is what `Search.find` returns.
+    """
+    check_top(top)
+    name = query if isinstance(query, str) else query.id
+    own = search.tables.number(query) if isinstance(query, str) else -1
+    friends, strangers = (_numbers(search, given, own) for given in (confirmed, rejected))
+    if not len(friends) + len(strangers):
+        plain = search.find(query, top)
+        ranks = {answer.id: answer.rank for answer in plain}
+        return Refined(plain, tuple(confirmed), tuple(rejected), ranks, dict.fromkeys(plain.ids, name))
+    group = [query, *_some_friends(search, query, friends)]
+    against = _nearest_strangers(search, group, np.setdiff1d(strangers, friends))
+    told = _ask(search, [*group, *against], len(group), _undecided(search, own, friends, strangers), top)
+    scores, baseline = told.scores[: len(group)], told.baseline[: len(group)]
+    fused = scores.mean(axis=0)
+    if against:
+        fused = fused - PENALTY * np.maximum(told.scores[len(group) :].max(axis=0) - fused, 0.0)
+    whole = best_first(fused, baseline.mean(axis=0))
+    order = whole[:top]
+    ids = [search.tables.ids[number] for number in told.targets[order]]
+    names, before = [name, *group[1:]], 1 + places(scores[0], baseline[0], order)
+    return Refined(
+        _ranking(search, query, told, fused, baseline.mean(axis=0), whole, scores.argmax(axis=0), top),
+        tuple(confirmed),
+        tuple(rejected),
+        dict(zip(ids, before.tolist(), strict=True)),
+        {id: str(names[who]) for id, who in zip(ids, scores.argmax(axis=0)[order], strict=True)},
+    )
+
+
+# Who is asked.
+
+
+def _numbers(search: Search, given: Sequence[str], own: int) -> Numbers:
+    """Numbers of those sets that the search knows, in increasing order, the query left out."""
+    known = search.tables.numbers
+    return np.array(sorted({known[id] for id in several(given) if id in known} - {own}), dtype=np.int64)
+
+
+def _undecided(search: Search, own: int, *decided: Numbers) -> Numbers:
+    return np.setdiff1d(np.arange(len(search.tables)), [own, *np.concatenate(decided)])
+
+
+def _likeness(search: Search, group: Sequence[str | FaceSet], others: Numbers) -> Floats:
+    """How alike each of some sets is to the one of a group that it is most alike to."""
+    asked = PreparedSets.join([search._prepared(each) for each in group])
+    return compare(search.tables.similarity, asked, search.tables.sets[others]).scores.max(axis=0)
+
+
+def _some_friends(search: Search, query: str | FaceSet, friends: Numbers) -> list[str]:
+    """Confirmed sets that ask too: from the most alike to the least, evenly, if there are too many."""
+    if len(friends) >= MOST_ASKING:
+        by_likeness = friends[np.argsort(-_likeness(search, [query], friends), kind="stable")]
+        friends = by_likeness[np.linspace(0, len(friends) - 1, MOST_ASKING - 1).round().astype(int)]
+    return [search.tables.ids[number] for number in friends]
+
+
+def _nearest_strangers(search: Search, group: Sequence[str | FaceSet], strangers: Numbers) -> list[str]:
+    """Rejected sets that are held against answers: those most like the group, who mislead most."""
+    if len(strangers) > MOST_AGAINST:
+        order = np.argsort(-_likeness(search, group, strangers), kind="stable")
+        strangers = np.sort(strangers[order[:MOST_AGAINST]])
+    return [search.tables.ids[number] for number in strangers]
+
+
+# What they say.
+
+
+class _Told(NamedTuple):
+    """What several sets make of the same targets."""
+
+    targets: Numbers  # (m,): in increasing order
+    scores: Floats  # (sets, m)
+    baseline: Floats  # (sets, m)
+    through: Numbers  # (sets, m): number of the proxy, or -1
+    chances: Floats | None  # (group, m): how likely each shows the person; None if nobody can tell
+    sets: int  # how many are undecided; more than targets if there is a shortlist
+
+
+def _ask(
+    search: Search, asking: Sequence[str | FaceSet], group: int, undecided: Numbers, top: int | None
+) -> _Told:
+    """Let each set score every undecided one, or those that a shortlist of the first few finds."""
+    targets = _shortlisted(search, asking[:group], undecided, top)
+    scores, baseline, through, chances = [], [], [], []
+    if targets is None:
+        targets = undecided
+        for row in search.rows(asking):
+            scored = search.reranker.score(row, search.tables)
+            scores.append(scored.scores[targets])
+            baseline.append(row.scores[targets])
+            through.append(scored.through[targets])
+            found = search.probabilities(row, scored.scores)
+            chances.append(None if found is None else found[targets])
+    else:
+        for each in asking:
+            tables, member = narrowed(search.tables, targets, search._member(each), search.reranker.asks)
+            [row] = rows(tables, PreparedSets.join([search._prepared(each)]), [member])
+            scored = search.reranker.score(row, tables)
+            chosen = np.array([*map(search.tables.number, tables.ids), -1])
+            scores.append(scored.scores)
+            baseline.append(row.scores[: len(targets)])
+            through.append(chosen[scored.through])
+            chances.append(search.probabilities(row, scored.scores))
+    told = [each for each in chances[:group] if each is not None]
+    sure = np.stack(told) if len(told) == group else None
+    return _Told(targets, np.stack(scores), np.stack(baseline), np.stack(through), sure, len(undecided))
+
+
+def _shortlisted(
+    search: Search, group: Sequence[str | FaceSet], undecided: Numbers, top: int | None
+) -> Numbers | None:
+    """The undecided sets worth ranking for any of a group; None where all are to be ranked."""
+    shortlist = search.shortlist
+    if shortlist is None or top is None or top > shortlist.sizes.served:
+        return None
+    found = [shortlist.targets(search._prepared(each), search.reranker.asks > 0) for each in group]
+    targets = np.intersect1d(np.unique(np.concatenate(found)), undecided)
+    # All nearest faces are those of a few very large sets, or of sets that were decided on.
+    return targets if len(targets) >= shortlist.sizes.served else None
+
+
+def _ranking(
+    search: Search,
+    query: str | FaceSet,
+    told: _Told,
+    scores: Floats,
+    baseline: Floats,
+    whole: Numbers,
+    who: Numbers,
+    top: int | None,
+) -> Ranking:
+    ids, order, chances = search.tables.ids, whole[:top], None
+    if told.chances is not None:
+        # What each of the group would say alone, on average; never more than of the answer before.
+        chances = np.minimum.accumulate(told.chances.mean(axis=0)[whole])
+    ranks = 1 + places(baseline, baseline, order)
+    answers = []
+    for rank, (place, baseline_rank) in enumerate(zip(order, ranks, strict=True), 1):
+        through = int(told.through[who[place], place])
+        answers.append(
+            Answer(
+                rank=rank,
+                id=ids[told.targets[place]],
+                score=float(scores[place]),
+                baseline=float(baseline[place]),
+                baseline_rank=int(baseline_rank),
+                through=ids[through] if through >= 0 else None,
+                probability=None if chances is None else float(chances[rank - 1]),
+            )
+        )
+    return Ranking(
+        query if isinstance(query, str) else query.id,
+        tuple(answers),
+        len(told.targets),
+        parts.spec(search.tables.similarity),
+        parts.spec(search.reranker),
+        told.sets,
+        worth_reading(chances),
+        search.pictures,
+        None if isinstance(query, str) else query.pictures,
+    )

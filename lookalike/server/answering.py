@@ -1,0 +1,237 @@
+"""Answering: a question becomes a ranking, with everything that was decided taken into account."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lookalike.collection.gallery import Gallery
+from lookalike.errors import BadInput, NotFound
+from lookalike.faceset import FaceSet
+from lookalike.judging import Judged
+from lookalike.ranking import Answer
+from lookalike.refining import Refined, refine
+from lookalike.retrieval import Search
+from lookalike.server.browsing import Browsing
+from lookalike.server.catalogue import Catalogue
+from lookalike.server.methods import method_of, methods, similarities
+from lookalike.server.models import AnswerView, FaceView, GalleryView, SearchAsk, SearchView, SetView
+from lookalike.server.searches import Searches
+from lookalike.server.uploads import Uploads
+
+# Faces of a proxy beside an answer.
+FEW = 3
+
+
+@dataclass(frozen=True)
+class Question:
+    """What somebody asks with.
+
+    Parameters
+    ----------
+    asked : str or FaceSet
+        What the search is given: an id, or faces that it does not know.
+    set_id : str or None
+        The set of the collection that is asked with, or of whose faces some are.
+    view : SetView
+        The query as it is shown.
+    face : callable
+        Shows a face by its place among those asked with.
+    """
+
+    asked: str | FaceSet
+    set_id: str | None
+    view: SetView
+    face: Callable[[int], FaceView]
+
+
+class Standing(Search):
+    """A search in which some faces of a set stand for the whole: the set is neither answer nor proxy."""
+
+    @classmethod
+    def of(cls, search: Search) -> Search:
+        """The same search, so asked."""
+        return cls(search.tables, search.reranker, search.shortlist, search.calibration, search.pictures)
+
+    def _member(self, query: str | FaceSet) -> int | None:
+        return super()._member(query) if isinstance(query, str) else self.tables.numbers.get(query.id)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The answers to a question before they are shown."""
+
+    question: Question
+    search: Search
+    refined: Refined
+    catalogue: Catalogue
+    known: Judged
+    newer: int
+
+
+class Answering:
+    """Answers questions.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    browsing : Browsing
+    searches : Searches
+    uploads : Uploads
+    """
+
+    def __init__(self, gallery: Gallery, browsing: Browsing, searches: Searches, uploads: Uploads) -> None:
+        self._gallery, self._browsing = gallery, browsing
+        self._searches, self._uploads = searches, uploads
+
+    def gallery_view(self) -> GalleryView:
+        """The whole collection in numbers, and what can be chosen."""
+        catalogue, known = self._browsing.catalogue(), self._browsing.known()
+        usual = SearchAsk()
+        held = self._searches.held(method_of(usual.similarity, usual.reranker, None))
+        newer, gone = (len(catalogue.facts), 0) if held is None else held.against(catalogue)
+        return GalleryView(
+            name=self._gallery.path.stem,
+            sets=len(catalogue.facts),
+            faces=catalogue.faces,
+            people=len(known.people),
+            named=sum(len(person.sets) for person in known.people.values()),
+            descriptor=self._gallery.descriptor,
+            version=catalogue.version,
+            ready=held is not None and not gone,
+            newer=newer,
+            similarities=list(similarities()),
+            rerankers=list(methods()),
+            finding="" if held is None else held.search.reranker.finding,
+        )
+
+    def search(self, ask: SearchAsk) -> SearchView:
+        """Answers to a question.
+
+        Raises
+        ------
+        LookalikeError
+            If there is no such set or upload, or nothing to search in.
+        """
+        began = time.monotonic()
+        found = self.find(ask, ask.top)
+        ranking, catalogue, known = found.refined.ranking, found.catalogue, found.known
+        decided = bool(found.refined.confirmed or found.refined.rejected)
+        views = [
+            self.answer(found, answer, found.refined.before.get(answer.id) if decided else None)
+            for answer in ranking
+        ]
+        return SearchView(
+            query=found.question.view,
+            ask=ask,
+            total=ranking.total,
+            sets=ranking.sets,
+            worth_reading=ranking.worth_reading,
+            reading=ranking.reading,
+            answers=views,
+            confirmed=[self._browsing.show(catalogue, known, one) for one in found.refined.confirmed],
+            rejected=[self._browsing.show(catalogue, known, one) for one in found.refined.rejected],
+            version=found.search.tables.fingerprint,
+            newer=found.newer,
+            similarity=ranking.similarity,
+            reranker=ranking.reranker,
+            milliseconds=round(1000 * (time.monotonic() - began), 1),
+        )
+
+    def find(self, ask: SearchAsk, top: int) -> Found:
+        """The answers to a question, so many of them."""
+        method = method_of(ask.similarity, ask.reranker, ask.proxies)
+        catalogue, known = self._browsing.catalogue(), self._browsing.known()
+        if ask.set is not None and ask.set not in catalogue.ids:
+            catalogue = self._browsing.catalogue(at_once=True)
+        ready = self._searches.ready(method, catalogue)
+        search = ready.search
+        question = self._question(ask, catalogue, known, search)
+        confirmed: list[str] = []
+        rejected: list[str] = []
+        if ask.decisions and question.set_id is not None:
+            confirmed = _there(known.confirmed(question.set_id), catalogue)
+            rejected = _there(known.rejected(question.set_id), catalogue)
+        numbers = search.tables.numbers
+        if question.set_id is not None and not isinstance(question.asked, str):
+            search = Standing.of(search)
+        with self._searches.turn():
+            refined = refine(
+                search,
+                question.asked,
+                [one for one in confirmed if one in numbers],
+                [one for one in rejected if one in numbers],
+                top,
+            )
+        # What the search does not know yet was decided on all the same.
+        refined = replace(refined, confirmed=tuple(confirmed), rejected=tuple(rejected))
+        return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0])
+
+    def answer(self, found: Found, answer: Answer, before: int | None) -> AnswerView:
+        """One answer as it is shown."""
+        catalogue, known, asked = found.catalogue, found.known, found.question.set_id
+        through = answer.through if answer.through in catalogue.facts else None
+        verdict = None if asked is None else known.verdict(asked, answer.id)
+        return AnswerView(
+            rank=answer.rank,
+            set=self._browsing.show(catalogue, known, answer.id),
+            score=answer.score,
+            baseline=answer.baseline,
+            baseline_rank=answer.baseline_rank,
+            moved=answer.baseline_rank - answer.rank,
+            through=None if through is None else self._browsing.show(catalogue, known, through, FEW),
+            way=answer.way,
+            probability=answer.probability,
+            sure=answer.sure,
+            verdict=verdict,  # type: ignore[arg-type]  # it is one of them, or None
+            before=before,
+        )
+
+    def _question(self, ask: SearchAsk, catalogue: Catalogue, known: Judged, search: Search) -> Question:
+        if (ask.set is None) == (ask.upload is None):
+            raise BadInput("ask with a set or with an upload, and not with both: choose one of them")
+        if ask.upload is not None:
+            return self._uploaded(ask)
+        set_id = catalogue.id(ask.set or "")
+        view = self._browsing.show(catalogue, known, set_id)
+        chosen = None if ask.faces is None else _chosen(ask.faces, view.faces)
+        if set_id in search.tables.numbers and chosen is None:
+            asked: str | FaceSet = set_id
+        else:
+            whole = self._gallery.get(set_id)
+            asked = whole if chosen is None else FaceSet(set_id, whole.faces[np.array(chosen)], whole.origin)
+
+        def face(place: int) -> FaceView:
+            number = place if chosen is None else chosen[min(place, len(chosen) - 1)]
+            return self._browsing.faces(catalogue, set_id, [number])[0]
+
+        return Question(asked, set_id, view, face)
+
+    def _uploaded(self, ask: SearchAsk) -> Question:
+        key = ask.upload or ""
+        whole = self._uploads.person(key, ask.person or 0)
+        view = self._uploads.as_set(key, ask.person or 0)
+        numbers = range(len(whole)) if ask.faces is None else _chosen(ask.faces, len(whole))
+        asked = FaceSet(whole.id, whole.faces[np.array(numbers)], whole.origin)
+
+        def face(place: int) -> FaceView:
+            return self._uploads.faces(key, ask.person or 0, [numbers[min(place, len(numbers) - 1)]])[0]
+
+        return Question(asked, None, view, face)
+
+
+def _chosen(faces: Sequence[int], count: int) -> list[int]:
+    """The faces that count, in order."""
+    found = sorted(set(faces))
+    if not found:
+        raise BadInput("no face is chosen: choose one at least")
+    if found[-1] >= count:
+        raise NotFound(f"there is no face {found[-1]} in a set of {count}: they are counted from 0")
+    return found
+
+
+def _there(ids: Sequence[str], catalogue: Catalogue) -> list[str]:
+    return [one for one in ids if one in catalogue.facts]

@@ -1,0 +1,213 @@
+"""Browsing: sets as strips of faces, filtered, sorted and cut into pages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import PurePosixPath
+from typing import Literal
+
+from lookalike.collection.gallery import Gallery
+from lookalike.collection.queries import SetFacts
+from lookalike.judging import Judged, judged
+from lookalike.server.catalogue import Catalogue, Catalogues
+from lookalike.server.models import FaceView, PersonName, SetPage, SetsAsk, SetView
+from lookalike.server.pictures import FILM, SET, Latest, Pictures
+from lookalike.sighting import Sighting, timecode
+
+STRIP = 10
+# Sets of which strips are remembered, and where their faces were seen.
+REMEMBERED = 5000
+
+
+class Browsing:
+    """Shows the sets of a gallery.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    pictures : Pictures
+        Makes the addresses of faces.
+    """
+
+    def __init__(self, gallery: Gallery, pictures: Pictures) -> None:
+        self._gallery, self._pictures = gallery, pictures
+        self._catalogues = Catalogues(gallery)
+        self._seen: Latest[Sequence[Sighting]] = Latest(REMEMBERED)
+        self._strips: Latest[list[FaceView]] = Latest(REMEMBERED)
+        self._sorted: Latest[list[SetFacts]] = Latest(4)
+
+    def catalogue(self, at_once: bool = False) -> Catalogue:
+        """The sets as they are now; see `Catalogues.now`."""
+        return self._catalogues.now(at_once)
+
+    def known(self) -> Judged:
+        """What all decisions together say."""
+        return judged(self._gallery)
+
+    def page(self, ask: SetsAsk) -> SetPage:
+        """Some of the sets that a filter lets through."""
+        catalogue, known = self.catalogue(), self.known()
+        found = self._filtered(catalogue, known, ask)
+        shown = found[ask.offset : ask.offset + ask.limit]
+        return SetPage(
+            total=len(found),
+            offset=ask.offset,
+            limit=ask.limit,
+            sets=[self.show(catalogue, known, one.id) for one in shown],
+        )
+
+    def view(self, key: str, whole: bool = False) -> SetView:
+        """The set of a key, with some or all of its faces."""
+        catalogue = self.catalogue()
+        if key not in catalogue.ids:
+            catalogue = self.catalogue(at_once=True)
+        return self.show(catalogue, self.known(), catalogue.id(key), None if whole else STRIP)
+
+    def show(self, catalogue: Catalogue, known: Judged, set_id: str, strip: int | None = STRIP) -> SetView:
+        """One set with so many of its faces, evenly spread, or all of them with how they were seen."""
+        facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
+        person = known.person_of(set_id)
+        return SetView(
+            key=key,
+            id=set_id,
+            title=title(facts),
+            origin=facts.origin,
+            kind=kind(facts),
+            start=facts.start,
+            end=facts.end,
+            when=when(facts.start, facts.end),
+            faces=facts.faces,
+            good=facts.good,
+            added=facts.added,
+            person=None if person is None else PersonName(number=person.number, name=person.name),
+            strip=self.faces(catalogue, set_id, range(facts.faces))
+            if strip is None
+            else self._strip(catalogue, set_id, min(strip, facts.faces)),
+            film=f"/films/{self._pictures.token(FILM, key)}" if facts.start is not None else None,
+        )
+
+    def _strip(self, catalogue: Catalogue, set_id: str, count: int) -> list[FaceView]:
+        """Pictures alone: to read how the faces of fifty sets were seen takes longer than to find them."""
+        facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
+        name = (key, facts.faces, facts.pictures, count)
+        found = self._strips.get(name)
+        if found is None:
+            places = (place * facts.faces // count for place in range(count))
+            found = [self.glance(catalogue, set_id, number) for number in places]
+            self._strips.put(name, found)
+        return found
+
+    def glance(self, catalogue: Catalogue, set_id: str, number: int) -> FaceView:
+        """One face of a set, without how it was seen."""
+        facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
+        return FaceView(face=number, picture=self._address(facts, key, number))
+
+    def _address(self, facts: SetFacts, key: str, number: int) -> str | None:
+        token = self._pictures.token(SET, key, 0, number) if number < facts.pictures else None
+        return None if token is None else f"/pictures/{token}"
+
+    def faces(self, catalogue: Catalogue, set_id: str, numbers: Sequence[int]) -> list[FaceView]:
+        """Some faces of a set, with how they were seen."""
+        facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
+        seen = self._sightings(catalogue, set_id)
+        return [
+            face_view(
+                number,
+                self._address(facts, key, number),
+                seen[number] if number < len(seen) else None,
+            )
+            for number in numbers
+        ]
+
+    def _sightings(self, catalogue: Catalogue, set_id: str) -> Sequence[Sighting]:
+        facts = catalogue.facts[set_id]
+        if facts.good is None and facts.start is None:
+            return ()
+        name = (set_id, catalogue.contents[set_id])
+        seen = self._seen.get(name)
+        if seen is None:
+            seen = self._gallery.get(set_id).sightings
+            self._seen.put(name, seen)
+        return seen
+
+    def _filtered(self, catalogue: Catalogue, known: Judged, ask: SetsAsk) -> Sequence[SetFacts]:
+        found = self._ordered(catalogue, known, ask.sort)
+        text, source = ask.text.casefold().split(), ask.source.casefold()
+        if ask.person is not None:
+            person = known.people.get(ask.person)
+            members: Collection[str] = set(person.sets) if person else ()
+            found = [one for one in found if one.id in members]
+        if ask.named != "any":
+            wanted = ask.named == "named"
+            found = [one for one in found if (known.person_of(one.id) is not None) == wanted]
+        if source:
+            found = [one for one in found if source in one.origin.casefold()]
+        if ask.since or ask.until:
+            last = ask.until or "9"
+            # Times are written in UTC, year first: their texts are in the order of time.
+            found = [one for one in found if one.added[:10] >= ask.since and one.added[:10] <= last]
+        if ask.quality == "good":
+            found = [one for one in found if one.good is not None and 2 * one.good >= one.faces]
+        if text:
+            found = [one for one in found if _mentions(one, known, text)]
+        return found
+
+    def _ordered(self, catalogue: Catalogue, known: Judged, sort: str) -> list[SetFacts]:
+        if sort == "person":
+            # Named people first, by name; then everybody else.
+            return sorted(catalogue.facts.values(), key=lambda one: _by_person(known, one.id))
+        name = (catalogue.version, sort)
+        found = self._sorted.get(name)
+        if found is None:
+            found = list(catalogue.facts.values())
+            if sort == "added":
+                found.sort(key=lambda one: one.added, reverse=True)
+            elif sort == "faces":
+                found.sort(key=lambda one: -one.faces)
+            self._sorted.put(name, found)
+        return found
+
+
+def face_view(number: int, picture: str | None, seen: Sighting | None) -> FaceView:
+    """One face, with what is known of how it was seen."""
+    time = None if seen is None else seen.time
+    return FaceView(
+        face=number,
+        picture=picture,
+        time=time,
+        timecode=None if time is None else timecode(time),
+        weaknesses=() if seen is None else seen.weaknesses,
+    )
+
+
+def kind(facts: SetFacts) -> Literal["film", "photo", "album", "set"]:
+    """What a set is from, in a word."""
+    if facts.start is not None:
+        return "film"
+    if facts.good is None:
+        return "set"
+    return "photo" if facts.faces == 1 else "album"
+
+
+def title(facts: SetFacts) -> str:
+    """What people call a set: its film and time, its photo, or its own name."""
+    if kind(facts) == "set" or not facts.origin:
+        return facts.id
+    name = PurePosixPath(facts.origin.replace("\\", "/")).name or facts.id
+    return name if facts.start is None else f"{name}, {timecode(facts.start)[:-2]}"
+
+
+def when(start: float | None, end: float | None) -> str:
+    """From when to when, in words; nothing for what is in no film."""
+    return "" if start is None or end is None else f"{timecode(start)[:-2]} to {timecode(end)[:-2]}"
+
+
+def _mentions(facts: SetFacts, known: Judged, words: Sequence[str]) -> bool:
+    person = known.person_of(facts.id)
+    whole = f"{facts.id}\n{facts.origin}\n{person.name if person else ''}".casefold()
+    return all(word in whole for word in words)
+
+
+def _by_person(known: Judged, set_id: str) -> tuple[bool, str, int]:
+    person = known.person_of(set_id)
+    return (True, "", 0) if person is None else (False, person.name.casefold(), person.number)

@@ -1,0 +1,168 @@
+"""Evidence: why a set is an answer, as chains of faces and sentences."""
+
+from __future__ import annotations
+
+from lookalike.errors import BadInput
+from lookalike.ranking import Answer, Explanation, Relative, Witness, percent
+from lookalike.server.answering import Answering, Found
+from lookalike.server.browsing import Browsing
+from lookalike.server.models import (
+    ChainView,
+    DirectView,
+    EvidenceView,
+    FaceView,
+    NumberView,
+    RelativeView,
+    SearchAsk,
+    SetView,
+)
+from lookalike.server.searches import Searches
+from lookalike.transitivity.metafeatures import NUMBERS
+
+FEW = 5
+# How far down the list an answer is looked for before it is explained by the query alone.
+DEEP = 500
+# From how much on a number is called so; the last is for what is less.
+WORDS = ((0.8, "almost the same"), (0.6, "very"), (0.4, "fairly"), (0.2, "a little"), (-2.0, "hardly"))
+
+
+class Evidence:
+    """Explains answers.
+
+    Parameters
+    ----------
+    browsing : Browsing
+    searches : Searches
+    answering : Answering
+    """
+
+    def __init__(self, browsing: Browsing, searches: Searches, answering: Answering) -> None:
+        self._browsing, self._searches, self._answering = browsing, searches, answering
+
+    def view(self, ask: SearchAsk, key: str) -> EvidenceView:
+        """Why the set of a key is an answer to a question.
+
+        Raises
+        ------
+        LookalikeError
+            If there is no such set or question, or the set is not searched yet.
+        """
+        found = self._answering.find(ask, max(ask.top, DEEP))
+        target = found.catalogue.id(key)
+        if target not in found.search.tables.numbers:
+            raise BadInput("This set was added a moment ago: ask again when it can be searched.")
+        if target == found.question.set_id:
+            raise BadInput("This is the query itself: choose one of its answers.")
+        ranked = {one.id: one for one in found.refined.ranking}
+        # What was decided on is in no ranking: its likeness to the query itself is told.
+        asker = found.refined.asked.get(target, "")
+        own = found.question.set_id if found.question.set_id is not None else found.question.view.id
+        by_query = asker in ("", own)
+        with self._searches.turn():
+            told = found.search.explain(found.question.asked if by_query else asker, target)
+        answer = ranked.get(target, told.answer)
+        asked = found.question.view if by_query else self._set(found, asker)
+
+        def face(number: int) -> FaceView:
+            return found.question.face(number) if by_query else self._face(found, asker, number)
+
+        answered = self._answering.answer(found, answer, found.refined.before.get(target))
+        return EvidenceView(
+            query=found.question.view,
+            asked=asked,
+            answer=answered,
+            direct=DirectView(
+                query_face=face(told.query_face),
+                target_face=self._face(found, target, told.target_face),
+                baseline=told.answer.baseline,
+            ),
+            chains=[self._chain(found, told, one, face(one.query_face)) for one in told.witnesses],
+            relatives=[self._relative(found, target, one, face(one.query_face)) for one in told.relatives],
+            rank_before_kin=told.rank_before_kin,
+            total=found.refined.ranking.total,
+            sentences=_sentences(found, told, answer, asked, by_query, self._titles(found, told)),
+        )
+
+    def _chain(self, found: Found, told: Explanation, one: Witness, query_face: FaceView) -> ChainView:
+        return ChainView(
+            proxy=self._set(found, one.proxy),
+            query_face=query_face,
+            proxy_face_to_query=self._face(found, one.proxy, one.proxy_face_to_query),
+            proxy_face_to_target=self._face(found, one.proxy, one.proxy_face_to_target),
+            target_face=self._face(found, told.answer.id, one.target_face_to_proxy),
+            numbers=[
+                NumberView(name=f"s{place}", meaning=meaning, value=value, words=in_words(value))
+                for place, (meaning, value) in enumerate(zip(NUMBERS, one.numbers, strict=True), start=1)
+            ],
+            regression=one.regression,
+            belief=one.belief,
+            decided=one.proxy == told.answer.through,
+            rank_without=one.rank_without,
+        )
+
+    def _relative(self, found: Found, target: str, one: Relative, query_face: FaceView) -> RelativeView:
+        return RelativeView(
+            set=self._set(found, one.id),
+            kind=one.kind,  # type: ignore[arg-type]  # one of the two
+            of=one.of,  # type: ignore[arg-type]  # one of the two
+            chance=one.chance,
+            moved=one.moved,
+            query_face=query_face,
+            face_to_query=self._face(found, one.id, one.face_to_query),
+            face_to_target=self._face(found, one.id, one.face_to_target),
+            target_face=self._face(found, target, one.target_face),
+        )
+
+    def _set(self, found: Found, set_id: str) -> SetView:
+        return self._browsing.show(found.catalogue, found.known, set_id, FEW)
+
+    def _face(self, found: Found, set_id: str, number: int) -> FaceView:
+        return self._browsing.faces(found.catalogue, set_id, [number])[0]
+
+    def _titles(self, found: Found, told: Explanation) -> dict[str, str]:
+        named = [told.answer.id, *([told.answer.through] if told.answer.through else [])]
+        return {one: self._set(found, one).title for one in named if one in found.catalogue.facts}
+
+
+def in_words(value: float) -> str:
+    """How much a number between -1 and 1 is."""
+    return next(word for least, word in WORDS if value >= least)
+
+
+def _sentences(
+    found: Found, told: Explanation, answer: Answer, asked: SetView, by_query: bool, titles: dict[str, str]
+) -> list[str]:
+    """What made the answer, for people."""
+    ranking, target = found.refined.ranking, titles[answer.id]
+    said = []
+    if any(one.id == answer.id for one in ranking):
+        said.append(f"{target} is answer {answer.rank} of {ranking.total}.")
+    if not by_query:
+        said.append(f"It was found through {asked.title}, which you confirmed to show the same person.")
+    if answer.probability is not None:
+        sure = percent(answer.probability)
+        said.append(f"As far as this collection can tell, the chance that both are one person is {sure}.")
+    said.append(
+        f"By themselves, the two are {told.answer.baseline:.2f} alike ({in_words(told.answer.baseline)}); by "
+        f"that alone it would be answer {told.answer.baseline_rank}."
+    )
+    if told.relatives:
+        kin = sum(one.kind == "kin" for one in told.relatives)
+        many = "1 set that seems" if kin == 1 else f"{kin} sets that seem"
+        pooled = f", and {many} to show one of the two people was asked too" if kin else ""
+        said.append(
+            f"What strangers who look alike explain was taken off, which makes it answer "
+            f"{told.rank_before_kin}{pooled}."
+        )
+    elif told.answer.through is not None:
+        proxy = titles.get(told.answer.through, told.answer.through)
+        [best] = [one for one in told.witnesses if one.proxy == told.answer.through]
+        said.append(
+            f"What decided is {proxy}, which looks like both; without it, this would be answer "
+            f"{best.rank_without}."
+        )
+    elif told.answer.score != told.answer.baseline:
+        said.append("The sets around both were weighed as a whole; no single one decided.")
+    else:
+        said.append("Nothing but the likeness of the two decided.")
+    return said

@@ -1,0 +1,69 @@
+"""Films: the original film of a set, if it still lies where it was looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from lookalike.collection.gallery import Gallery
+from lookalike.collection.media import MediaFile
+from lookalike.errors import NotFound
+from lookalike.server.browsing import Browsing
+from lookalike.server.pictures import FILM, Pictures
+
+# What browsers are told; they play the first few.
+TYPES: Final = {
+    ".mp4": "video/mp4",
+    ".m4v": "video/mp4",
+    ".mov": "video/mp4",
+    ".webm": "video/webm",
+    ".mkv": "video/x-matroska",
+    ".ogv": "video/ogg",
+    ".avi": "video/x-msvideo",
+}
+
+
+class Films:
+    """Finds films by their opaque names. Only files that the gallery itself lists are ever opened.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    browsing : Browsing
+    pictures : Pictures
+        Reads the opaque names.
+    """
+
+    def __init__(self, gallery: Gallery, browsing: Browsing, pictures: Pictures) -> None:
+        self._gallery, self._browsing, self._pictures = gallery, browsing, pictures
+
+    def find(self, token: str) -> tuple[Path, str]:
+        """Where a film lies and what kind it is.
+
+        Raises
+        ------
+        NotFound
+            If it is not there any more, or was changed since faces were looked for in it.
+        """
+        kind, key, _, _ = self._pictures.read(token)
+        catalogue = self._browsing.catalogue()
+        if kind != FILM:
+            raise NotFound("there is no such film: load the page again")
+        facts = catalogue.facts[catalogue.id(key)]
+        for file in self._gallery.files_of(facts.id):
+            path = Path(file.path)
+            if file.kind == "video" and _is_the_same(path, file):
+                return path, TYPES.get(path.suffix.lower(), "application/octet-stream")
+        raise NotFound(
+            f"the film {facts.origin!r} is not where it was when it was added, or was changed since: put it "
+            f"back, or add it again from where it is now"
+        )
+
+
+def _is_the_same(path: Path, file: MediaFile) -> bool:
+    """Whether a plain file of the same size and time lies there still."""
+    try:
+        said = path.stat()
+        return path.is_file() and (said.st_size, said.st_mtime_ns) == (file.size, file.changed)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,185 @@
+"""Models of decisions and people, of uploads and jobs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lookalike.server.models_sets import Ask, FaceView, Key, Name, Number, SetView, Verdict, View
+
+# Most sets that one decision speaks of.
+MOST_AT_ONCE = 1000
+
+
+class JudgeAsk(Ask):
+    """Say of some sets whether they show the person of another."""
+
+    query: Key
+    targets: list[Key] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    verdict: Verdict
+
+
+class UndoAsk(Ask):
+    """Take a decision back; the last one unless its number is given."""
+
+    number: Number | None = None
+
+
+class Mentioned(View):
+    """A set that a decision speaks of."""
+
+    key: str
+    id: str
+
+
+class DecisionView(View):
+    """One decision, as a sentence and in its parts."""
+
+    number: int
+    made: str
+    kind: str
+    words: str
+    sets: list[Mentioned]
+    person: int | None
+    name: str
+    undone: bool
+
+
+class History(View):
+    """Decisions, the newest first."""
+
+    total: int
+    offset: int = 0
+    limit: int = 50
+    decisions: list[DecisionView]
+
+
+class Judged(View):
+    """What was just decided."""
+
+    decisions: list[DecisionView]
+
+
+class Undone(View):
+    """What was just taken back; nothing if there was nothing."""
+
+    decision: DecisionView | None
+
+
+# People.
+
+
+class PersonView(View):
+    """A named person: how many sets, and one face to know them by."""
+
+    number: int
+    name: str
+    sets: int
+    cover: FaceView | None = None
+
+
+class PeopleView(View):
+    """All named people, by name."""
+
+    people: list[PersonView]
+
+
+class Moment(View):
+    """When a person is seen in a film; `key` is the set, `length` how long, in seconds."""
+
+    film: str
+    key: str
+    start: float
+    end: float
+    length: float
+
+
+class PersonPage(View):
+    """A person, their sets, and when they are seen."""
+
+    person: PersonView
+    sets: list[SetView]
+    timeline: list[Moment]
+
+
+class NameAsk(Ask):
+    """Give sets a name: that of a person who is there, or of a new one."""
+
+    name: Name
+    sets: list[Key] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    person: Number | None = None
+
+
+class RenameAsk(Ask):
+    """Call a person something else."""
+
+    name: Name
+
+
+class MergeAsk(Ask):
+    """Say that a person is the same as another, whose name stays."""
+
+    into: Number
+
+
+class SplitAsk(Ask):
+    """Take sets away from a person; they become another one if a name is given."""
+
+    sets: list[Key] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    name: Name = ""
+
+
+# Uploads and jobs.
+
+
+class UploadedPerson(View):
+    """Somebody in an upload: all faces, of which some can be chosen."""
+
+    person: int
+    title: str
+    faces: list[FaceView]
+
+
+class UploadView(View):
+    """What was dropped onto the page: who is in it. Nothing of it is in the collection yet."""
+
+    key: str
+    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    people: list[UploadedPerson]
+    remark: str = ""
+
+
+class JobAsk(Ask):
+    """Long work on the collection."""
+
+    kind: Literal["index", "train"]
+    reranker: Annotated[str, Field(max_length=200)] = "auto"
+    similarity: Annotated[str, Field(max_length=200)] = "max_max"
+
+
+class JobView(View):
+    """How far some long work is; `result` is what it made: the key of an upload, or words."""
+
+    number: int
+    kind: str
+    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    text: str
+    done: int = 0
+    total: int | None = None
+    seconds: float = 0.0
+    left: float | None = None
+    error: str = ""
+    result: str = ""
+
+
+class JobList(View):
+    """All work of this run of the server, the newest first."""
+
+    jobs: list[JobView]
+
+
+class Told(View):
+    """Why something was refused, in a sentence."""
+
+    error: str

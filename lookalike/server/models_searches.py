@@ -1,0 +1,128 @@
+"""Models of searches: questions, answers, and the evidence for them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lookalike.server.models_sets import Ask, FaceView, Key, SetView, Verdict, View
+
+
+class SearchAsk(Ask):
+    """A question: a set of the collection, or a person of an upload; and how to look."""
+
+    set: Key | None = None
+    upload: Key | None = None
+    person: int | None = Field(default=None, ge=0, le=10_000, description="Which person of the upload.")
+    faces: list[Annotated[int, Field(ge=0, le=10**6)]] | None = Field(
+        default=None, max_length=2000, description="Which faces of the query count; all unless given."
+    )
+    reranker: Annotated[str, Field(max_length=200)] = "auto"
+    similarity: Annotated[str, Field(max_length=200)] = "max_max"
+    proxies: int | None = Field(default=None, ge=1, le=10)
+    top: int = Field(default=50, ge=1, le=500)
+    decisions: bool = Field(default=True, description="Whether what was decided shapes the answers.")
+
+
+class AnswerView(View):
+    """One set in its place; `moved` is how many places the second stage lifted it."""
+
+    rank: int
+    set: SetView
+    score: float
+    baseline: float
+    baseline_rank: int
+    moved: int
+    through: SetView | None = None
+    way: str
+    probability: float | None = None
+    sure: str
+    verdict: Verdict | None = None
+    before: int | None = Field(default=None, description="Its rank if nothing had been decided.")
+
+
+class SearchView(View):
+    """The answers to a question, and what shaped them."""
+
+    query: SetView
+    ask: SearchAsk
+    total: int
+    sets: int
+    worth_reading: int | None
+    reading: str
+    answers: list[AnswerView]
+    confirmed: list[SetView]
+    rejected: list[SetView]
+    version: str
+    newer: int
+    similarity: str
+    reranker: str
+    milliseconds: float
+
+
+class EvidenceAsk(Ask):
+    """Why a set is an answer to a question."""
+
+    ask: SearchAsk
+    target: Key
+
+
+class DirectView(View):
+    """The two faces through which query and target are most alike."""
+
+    query_face: FaceView
+    target_face: FaceView
+    baseline: float
+
+
+class NumberView(View):
+    """One of the five numbers: its name, what it means, and how much it is in words."""
+
+    name: str
+    meaning: str
+    value: float
+    words: str
+
+
+class ChainView(View):
+    """What one proxy says: the faces that met, the five numbers, and the rank without it."""
+
+    proxy: SetView
+    query_face: FaceView
+    proxy_face_to_query: FaceView
+    proxy_face_to_target: FaceView
+    target_face: FaceView
+    numbers: list[NumberView]
+    regression: float | None
+    belief: float
+    decided: bool
+    rank_without: int
+
+
+class RelativeView(View):
+    """A set taken as kin, or as a stranger, of the query or the target, and what it did to the score."""
+
+    set: SetView
+    kind: Literal["kin", "stranger"]
+    of: Literal["query", "target"]
+    chance: float | None
+    moved: float
+    query_face: FaceView
+    face_to_query: FaceView
+    face_to_target: FaceView
+    target_face: FaceView
+
+
+class EvidenceView(View):
+    """Everything that made one answer; `asked` is who made its score: the query, or a confirmed set."""
+
+    query: SetView
+    asked: SetView
+    answer: AnswerView
+    direct: DirectView
+    chains: list[ChainView]
+    relatives: list[RelativeView]
+    rank_before_kin: int | None
+    total: int
+    sentences: list[str]

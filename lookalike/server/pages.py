@@ -1,0 +1,234 @@
+"""Pages: the views for people, rendered from the same models that the JSON interface returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import ValidationError
+
+from lookalike.errors import BadInput
+from lookalike.server.models import FaceView, SearchAsk, SetsAsk
+from lookalike.server.timelines import timelines
+from lookalike.server.wording import FILTERS
+
+if TYPE_CHECKING:
+    from lookalike.server.desk import Desk
+
+STATIC = Path(__file__).parent / "static"
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters.update(FILTERS)
+# Sets on one page of the collection, and decisions on one of the history.
+PAGE, LOG = 48, 50
+# What the error page is headed by.
+_TITLES = {
+    401: "Open the address that was printed",
+    403: "Not allowed",
+    404: "Not found",
+    429: "Too many tries",
+}
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+Faces = Annotated[list[int] | None, Query()]
+Asked = TypeVar("Asked", SearchAsk, SetsAsk)
+
+
+def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """One view; everything in it is escaped."""
+    return HTMLResponse(_TEMPLATES.get_template(name).render(values), status)
+
+
+def error_page(request: Request, status: int, sentence: str) -> Response:
+    """What went wrong, as a page; it needs nothing of the collection."""
+    del request
+    title = _TITLES.get(status, "That did not work")
+    return render("message.html", status, title=title, words=sentence, home=status not in (401, 403, 429))
+
+
+def _desk(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def _linker(request: Request) -> Callable[..., str]:
+    """Addresses of this view with some of what is asked changed; an empty value leaves it out."""
+
+    def link(**changes: object) -> str:
+        kept = [(name, value) for name, value in request.query_params.multi_items() if name not in changes]
+        new = [(name, str(value)) for name, value in changes.items() if value not in ("", 0, None)]
+        query = urlencode(kept + new)
+        return f"{request.url.path}?{query}" if query else request.url.path
+
+    return link
+
+
+@router.get("/")
+def collection(request: Request) -> HTMLResponse:
+    """The collection: strips of faces, filtered and sorted, page by page."""
+    desk = _desk(request)
+    asked = {name: value for name, value in request.query_params.items() if value}
+    known = {name: asked[name] for name in asked if name in SetsAsk.model_fields}
+    ask = _checked(SetsAsk, {"limit": PAGE, **known})
+    filtered = bool(known.keys() - {"sort", "offset", "limit"})
+    page = desk.set_page(ask)
+    return render(
+        "collection.html",
+        here="/",
+        gallery=desk.gallery_view(),
+        ask=ask,
+        page=page,
+        filtered=filtered,
+        link=_linker(request),
+    )
+
+
+@router.get("/sets/{key}")
+def query(request: Request, key: str, face: Faces = None) -> HTMLResponse:
+    """A set and its answers."""
+    ask = _asked(request, face, set=key)
+    return _answered(request, ask, _desk(request).set_view(key, whole=True).strip)
+
+
+@router.get("/sets/{key}/why/{target}")
+def why(request: Request, key: str, target: str, face: Faces = None) -> HTMLResponse:
+    """Why a set is an answer for another."""
+    evidence = _desk(request).evidence(_asked(request, face, set=key), target)
+    return render("why.html", here="", evidence=evidence, place=_back(request, f"/sets/{key}"))
+
+
+@router.get("/sets/{key}/review")
+def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
+    """The answers as a grid of faces to judge."""
+    ask = _asked(request, face, set=key)
+    if not _desk(request).gallery_view().ready:
+        return _wait(ask)
+    return render(
+        "review.html",
+        here="",
+        found=_desk(request).search(ask),
+        place=_back(request, f"/sets/{key}"),
+        borderline=request.query_params.get("order") == "borderline",
+        link=_linker(request),
+    )
+
+
+@router.get("/people")
+def people(request: Request) -> HTMLResponse:
+    """Everybody who has a name."""
+    return render("people.html", here="/people", people=_desk(request).people().people)
+
+
+@router.get("/people/{number}")
+def person(request: Request, number: int) -> HTMLResponse:
+    """One person: sets, and when they are seen."""
+    desk = _desk(request)
+    page = desk.person(number)
+    others = [one for one in desk.people().people if one.number != number]
+    return render("person.html", here="", page=page, others=others, films=timelines(page))
+
+
+@router.get("/history")
+def history(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0) -> HTMLResponse:
+    """What was decided, with a way back from each decision."""
+    told = _desk(request).history(offset, LOG)
+    return render("history.html", here="/history", history=told, link=_linker(request))
+
+
+@router.get("/uploads/{key}")
+def upload(request: Request, key: str) -> Response:
+    """Who is in what was dropped onto the page; with one person only, straight to the answers."""
+    told = _desk(request).upload(key)
+    if len(told.people) == 1 and not told.remark:
+        return RedirectResponse(f"/uploads/{key}/find?person={told.people[0].person}", 303)
+    return render("upload.html", here="", upload=told)
+
+
+@router.get("/uploads/{key}/find")
+def find_upload(request: Request, key: str, person: int = 0, face: Faces = None) -> HTMLResponse:
+    """The answers for one person of an upload."""
+    chosen = [one for one in _desk(request).upload(key).people if one.person == person]
+    if not chosen:
+        raise BadInput(f"there is no person {person} in this upload: choose one of those shown")
+    return _answered(request, _asked(request, face, upload=key, person=person), chosen[0].faces)
+
+
+@router.get("/uploads/{key}/why/{target}")
+def why_upload(request: Request, key: str, target: str, person: int = 0, face: Faces = None) -> HTMLResponse:
+    """Why a set is an answer for one person of an upload."""
+    evidence = _desk(request).evidence(_asked(request, face, upload=key, person=person), target)
+    return render("why.html", here="", evidence=evidence, place=_back(request, f"/uploads/{key}/find"))
+
+
+def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLResponse:
+    """The view of a query and its answers."""
+    desk = _desk(request)
+    gallery = desk.gallery_view()
+    if not gallery.ready:
+        return _wait(ask)
+    # All faces ticked is the same as none chosen, and known to be so without looking at each.
+    if ask.faces is not None and set(ask.faces) >= {one.face for one in faces}:
+        ask = ask.model_copy(update={"faces": None})
+    found = desk.search(ask)
+    place = f"/sets/{ask.set}" if ask.set else f"/uploads/{ask.upload}/find"
+    asked = _address(request)
+    return render(
+        "set.html",
+        here="",
+        found=found,
+        stored=ask.set is not None,
+        faces=faces,
+        place=place,
+        people=desk.people().people,
+        both=request.query_params.get("view") == "both",
+        link=_linker(request),
+        why=lambda key: f"{place.removesuffix('/find')}/why/{key}{asked}",
+        methods=[(one.name, one.name.replace("_", " ")) for one in gallery.rerankers],
+        method_words=next((one.words for one in gallery.rerankers if one.name == ask.reranker), ""),
+        likenesses=[(name, name.replace("_", " ")) for name in gallery.similarities],
+        proxy_choices=[("", "As usual"), *((count, str(count)) for count in range(1, 11))],
+        chosen_method=bool({"stage", "k", "likeness", "plain"} & request.query_params.keys()),
+    )
+
+
+def _wait(ask: SearchAsk) -> HTMLResponse:
+    return render("preparing.html", here="", ask=ask.model_dump_json(exclude_defaults=True))
+
+
+def _asked(request: Request, faces: list[int] | None, **of: object) -> SearchAsk:
+    """What the address of a view asks for."""
+    asked = request.query_params
+    values: dict[str, object] = {**of, "faces": faces, "decisions": "plain" not in asked}
+    for name, field in (("stage", "reranker"), ("likeness", "similarity"), ("k", "proxies"), ("top", "top")):
+        if asked.get(name):
+            values[field] = asked[name]
+    return _checked(SearchAsk, values)
+
+
+def _checked(model: type[Asked], values: dict[str, Any]) -> Asked:
+    try:
+        return model.model_validate(values)
+    except ValidationError as reason:
+        first = reason.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise BadInput(f"{field} in this address is not right: {first['msg'].lower()}") from None
+
+
+def _address(request: Request) -> str:
+    """What was asked of this view, to hand on to another one."""
+    return f"?{request.query_params}" if request.query_params else ""
+
+
+def _back(request: Request, place: str) -> str:
+    kept = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != "order"])
+    return f"{place}?{kept}" if kept else place

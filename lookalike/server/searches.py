@@ -1,0 +1,155 @@
+"""Searches: the gallery ready to be asked, renewed in the background while others add to it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from lookalike import parts
+from lookalike.collection.gallery import Gallery
+from lookalike.errors import BadInput
+from lookalike.indexing import index
+from lookalike.kernels.threads import thread_count
+from lookalike.retrieval import Search, open_search
+from lookalike.server.catalogue import Catalogue
+from lookalike.server.jobs import Job, Jobs
+from lookalike.server.methods import Method
+
+# Ways of searching that are kept ready; each holds tables in memory.
+KEPT = 4
+# After getting ready, rest so many seconds and so many times as long as it took: adding goes on for hours.
+REST, RESTS = 1.0, 2.0
+
+
+class Ready:
+    """A search, and the version of the gallery that it knows.
+
+    Parameters
+    ----------
+    search : Search
+    version : str
+        Fingerprint of the gallery when the search began to be opened.
+    """
+
+    def __init__(self, search: Search, version: str) -> None:
+        self.search, self.version = search, version
+        self._compared: tuple[str, int, int] = ("", 0, 0)
+
+    def against(self, catalogue: Catalogue) -> tuple[int, int]:
+        """How many sets of a catalogue the search does not know, and how many it knows that are gone."""
+        if self._compared[0] != catalogue.version:
+            known = self.search.tables.numbers
+            both = sum(set_id in known for set_id in catalogue.facts)
+            self._compared = catalogue.version, len(catalogue.facts) - both, len(known) - both
+        return self._compared[1:]
+
+
+class Searches:
+    """Opens searches as jobs and keeps the ones used last.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    jobs : Jobs
+    """
+
+    def __init__(self, gallery: Gallery, jobs: Jobs) -> None:
+        self._gallery, self._jobs = gallery, jobs
+        self._lock = threading.Lock()
+        self._held: OrderedDict[Method, Ready] = OrderedDict()
+        self._opening: dict[Method, Job] = {}
+        self._rests: dict[Method, float] = {}
+        # A query uses all processors: more at a time would only wait for each other in memory.
+        self._turns = threading.BoundedSemaphore(thread_count())
+
+    def ready(self, method: Method, catalogue: Catalogue) -> Ready:
+        """The search to ask: the newest, or one that only lacks what was added since, which is then renewed.
+
+        Waits if there is none yet, or if a set has left the gallery that no answer may name any more.
+
+        Raises
+        ------
+        LookalikeError
+            If the gallery cannot be searched, for instance since it is empty.
+        """
+        held = self.held(method)
+        if held is not None and held.version == catalogue.version:
+            return held
+        usable = held is not None and not held.against(catalogue)[1]
+        job = self._renew(method, at_once=not usable)
+        if held is not None and usable:
+            return held
+        while job is not None:
+            while not job.wait(0.5):
+                if self._jobs.closing:
+                    raise BadInput("The server is about to end: start it again, then ask again.")
+            if job.failure is not None:
+                raise type(job.failure)(str(job.failure))
+            held = self.held(method)
+            if job.state != "done" or held is None:
+                raise BadInput("Getting the collection ready was stopped: ask again to go on.")
+            if not held.against(catalogue)[1]:
+                return held
+            job = self._renew(method, at_once=True)
+        raise BadInput("The collection is changing too fast to be searched: ask again.")
+
+    def held(self, method: Method) -> Ready | None:
+        """The search that is ready now, whatever it lacks."""
+        with self._lock:
+            if method in self._held:
+                self._held.move_to_end(method)
+            return self._held.get(method)
+
+    def begin(self, method: Method) -> None:
+        """Make a search ready before anybody asks."""
+        self._renew(method, at_once=False)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn to ask."""
+        with self._turns:
+            yield
+
+    def start(self, kind: str, method: Method) -> Job:
+        """Begin a job that somebody asked for: ``index`` or ``train``."""
+        if kind == "train":
+            job = self._renew(method, at_once=True)
+            assert job is not None
+            return job
+
+        def work(job: Job) -> str:
+            tables = index(self._gallery, method.similarity, job.track)
+            return f"{len(tables)} sets are indexed by {parts.spec(tables.similarity)}."
+
+        return self._jobs.start("index", "comparing the sets", work)
+
+    def _renew(self, method: Method, at_once: bool) -> Job | None:
+        with self._lock:
+            job = self._opening.get(method)
+            if job is not None and not job.is_over:
+                return job
+            if not at_once and time.monotonic() < self._rests.get(method, 0.0):
+                return None
+            work = partial(self._open, method)
+            job = self._opening[method] = self._jobs.start("train", "getting the collection ready", work)
+            return job
+
+    def _open(self, method: Method, job: Job) -> str:
+        began = time.monotonic()
+        try:
+            version = self._gallery.fingerprint()
+            search = open_search(self._gallery, method.similarity, method.reranker, track=job.track)
+            with self._lock:
+                self._held[method] = Ready(search, version)
+                self._held.move_to_end(method)
+                while len(self._held) > KEPT:
+                    self._held.popitem(last=False)
+        finally:
+            ended = time.monotonic()
+            with self._lock:
+                self._rests[method] = ended + max(REST, RESTS * (ended - began))
+        return f"{len(search.tables)} sets can be searched by {parts.spec(search.reranker)}."

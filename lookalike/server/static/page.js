@@ -1,0 +1,85 @@
+// The page: who listens to what. Everything that can be pressed says what it does in data-do.
+import { refresh, wake } from "./api.js";
+import { judgeRow, undoOne } from "./decide.js";
+import * as people from "./people.js";
+import { review } from "./review.js";
+import { film, why } from "./sheet.js";
+import { fail } from "./toast.js";
+import { forget, keep, prepare, watchDrops } from "./upload.js";
+
+function chooseFaces(button) {
+  const form = button.closest("form");
+  const on = form.classList.toggle("choosing");
+  button.setAttribute("aria-pressed", String(on));
+  if (!on) for (const box of form.querySelectorAll(".pick input")) box.checked = true;
+  for (const one of form.querySelectorAll("[data-shown-when]")) one.hidden = !on;
+}
+
+const clicks = {
+  judge: judgeRow,
+  undo: undoOne,
+  why: (link) => why(link),
+  film: (from) => from.dataset.film && film(from),
+  "choose-faces": chooseFaces,
+  "choose-files": () => document.getElementById("files").click(),
+  keep: (button) => keep(button.dataset.upload, button.dataset.person),
+  forget: (button) => forget(button.dataset.upload),
+  open: (button) => document.getElementById(button.dataset.dialog).showModal(),
+  close: (button) => button.closest("dialog").close(),
+};
+
+document.addEventListener("click", (event) => {
+  const pressed = event.target.closest("[data-do]");
+  const act = pressed && !pressed.matches("form") && clicks[pressed.dataset.do];
+  if (!act || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  // A moment without a film at hand stays the link that it is.
+  if (pressed.dataset.do === "film" && !pressed.dataset.film) return;
+  event.preventDefault();
+  Promise.resolve(act(pressed)).catch(fail);
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const act = people[form.dataset.do];
+  if (act) {
+    event.preventDefault();
+    const button = form.querySelector('[type="submit"]');
+    button.disabled = true;
+    act(form).catch(fail).finally(() => { button.disabled = false; });
+    return;
+  }
+  // Ticked faces that are all faces say nothing: leave them out of the address. So are empty fields.
+  const boxes = [...form.querySelectorAll(".pick input")];
+  if (boxes.length && !boxes.some((box) => box.checked)) {
+    event.preventDefault();
+    fail(new Error("Tick at least one face."));
+    return;
+  }
+  const idle = [...form.elements].filter((one) => one.name && (one.value === "" || (boxes.includes(one) && boxes.every((box) => box.checked))));
+  for (const one of idle) one.disabled = true;
+  setTimeout(() => { for (const one of idle) one.disabled = false; }, 0);
+});
+
+// The collection is searched while one types.
+const live = document.querySelector("form[data-live]");
+if (live) {
+  let waiting = null;
+  const look = async () => {
+    const asked = new URLSearchParams([...new FormData(live)].filter(([, value]) => value !== ""));
+    for (const [name, usual] of [["named", "any"], ["sort", "id"], ["quality", "any"]]) if (asked.get(name) === usual) asked.delete(name);
+    const address = asked.size ? `/?${asked}` : "/";
+    history.replaceState(null, "", address);
+    await refresh(address).catch(() => live.submit());
+  };
+  live.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(look, 220);
+  });
+}
+
+const grid = document.getElementById("review");
+if (grid) review(grid);
+const waiting = document.querySelector("[data-preparing]");
+if (waiting) prepare(waiting);
+watchDrops();
+wake();

@@ -1,0 +1,275 @@
+"""Uploads: photos or a clip dropped onto the page, looked through as `add` would, kept only if asked."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import IO, Final
+
+from lookalike.collection.gallery import Gallery
+from lookalike.errors import BadInput, NotFound, StorageFailed
+from lookalike.faceset import FaceSet
+from lookalike.intake.recognition import START, recognise
+from lookalike.questions import read_queries
+from lookalike.server.browsing import face_view, when
+from lookalike.server.catalogue import key_of
+from lookalike.server.jobs import Job, Jobs
+from lookalike.server.models import FaceView, SetView, UploadedPerson, UploadView
+from lookalike.server.pictures import UPLOAD, Pictures
+
+# Uploads that are remembered, and files that one may have.
+KEPT: Final = 20
+MOST_FILES: Final = 200
+LONGEST_NAME: Final = 100
+LONGEST_ORIGIN: Final = 1000
+STRIP: Final = 10
+
+
+@dataclass
+class Upload:
+    """What was dropped: what its file is called, the job that looks through it, who is in it."""
+
+    key: str
+    title: str
+    job: Job | None = None
+    people: list[FaceSet] = field(default_factory=list)
+
+
+class Uploads:
+    """Takes in what is dropped onto the page. Files are deleted once they were looked through.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    jobs : Jobs
+    pictures : Pictures
+        Makes the addresses of faces.
+    """
+
+    def __init__(self, gallery: Gallery, jobs: Jobs, pictures: Pictures) -> None:
+        self._gallery, self._jobs, self._pictures = gallery, jobs, pictures
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, Upload] = OrderedDict()
+        # Nobody else may look into it; made when it is needed.
+        self._folder: Path | None = None
+
+    def close(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._held.clear()
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+
+    def take(self, files: Sequence[tuple[str, IO[bytes]]]) -> Job:
+        """Copy files, each with its name, into a private place and begin to look through them.
+
+        Raises
+        ------
+        BadInput
+            If there is none, too many, or one is neither photo nor film.
+        StorageFailed
+            If there is no room for them.
+        """
+        if not 1 <= len(files) <= MOST_FILES:
+            raise BadInput(f"drop from 1 to {MOST_FILES} photos, or a clip, got {len(files)} files")
+        names = [shown_name(name) for name, _ in files]
+        for name, (_, stream) in zip(names, files, strict=True):
+            start = stream.read(START)
+            stream.seek(0)
+            if recognise(start) is None:
+                raise BadInput(f"{name!r} is neither a photo nor a film that can be read: drop one of these")
+        upload = Upload(secrets.token_hex(8), names[0] if len(files) == 1 else f"{len(files)} photos")
+        folder = self._copied(upload.key, names, [stream for _, stream in files])
+
+        def work(job: Job) -> str:
+            try:
+                job.check()
+                upload.people = self._people(folder, names)
+                job.check()
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+            return upload.key
+
+        with self._lock:
+            self._held[upload.key] = upload
+            while len(self._held) > KEPT:
+                self._held.popitem(last=False)
+            upload.job = self._jobs.start("upload", "looking for faces", work, lane="uploads")
+        return upload.job
+
+    def keep(self, key: str) -> Job:
+        """Add everybody in an upload to the gallery; the job's result is the keys of their sets."""
+        upload = self._done(key)
+
+        def work(job: Job) -> str:
+            descriptor = self._gallery.descriptor or "array"
+            added = []
+            for one in job.track(upload.people, "keeping in the collection", len(upload.people)):
+                named = replace(one, id=self._free_id(upload, one))
+                self._gallery.add(named, descriptor)
+                added.append(key_of(named.id))
+            return ",".join(added)
+
+        return self._jobs.start("add", "keeping in the collection", work, lane="uploads")
+
+    def forget(self, key: str) -> UploadView:
+        """Let an upload go, as it was."""
+        view = self.view(key)
+        with self._lock:
+            upload = self._held.pop(key, None)
+        if upload is not None and upload.job is not None:
+            upload.job.cancel()
+        return view
+
+    def view(self, key: str) -> UploadView:
+        """Who is in an upload."""
+        upload = self._get(key)
+        state = upload.job.state if upload.job is not None else "waiting"
+        people = upload.people if state == "done" else []
+        return UploadView(
+            key=key,
+            state=state,
+            people=[
+                UploadedPerson(person=number, title=_title(upload, one), faces=self.faces(key, number))
+                for number, one in enumerate(people)
+            ],
+            remark=upload.job.error if upload.job is not None else "",
+        )
+
+    def person(self, key: str, number: int) -> FaceSet:
+        """The faces of somebody in an upload; raise NotFound if there is no such person."""
+        upload = self._done(key)
+        if number >= len(upload.people):
+            raise NotFound(f"there is no person {number} in this upload of {len(upload.people)}")
+        return upload.people[number]
+
+    def as_set(self, key: str, number: int) -> SetView:
+        """Somebody in an upload, shown as a set; the key is that of the upload."""
+        upload, one = self._get(key), self.person(key, number)
+        times = [seen.time for seen in one.sightings if seen.time is not None]
+        start, end = (min(times), max(times)) if times else (None, None)
+        count = min(STRIP, len(one))
+        return SetView(
+            key=key,
+            id=one.id,
+            title=_title(upload, one),
+            origin=upload.title,
+            kind="film" if times else "photo",
+            start=start,
+            end=end,
+            when=when(start, end),
+            faces=len(one),
+            good=sum(not seen.weaknesses for seen in one.sightings) if one.sightings else None,
+            strip=self.faces(key, number, [place * len(one) // count for place in range(count)]),
+        )
+
+    def faces(self, key: str, number: int, places: Sequence[int] | None = None) -> list[FaceView]:
+        """Some faces of somebody in an upload, or all."""
+        one = self.person(key, number)
+        return [
+            face_view(
+                place,
+                f"/pictures/{self._pictures.token(UPLOAD, key, number, place)}" if one.pictures else None,
+                one.sightings[place] if one.sightings else None,
+            )
+            for place in (range(len(one)) if places is None else places)
+        ]
+
+    def picture(self, key: str, number: int, face: int) -> bytes:
+        """The picture of a face in an upload."""
+        pictures = self.person(key, number).pictures
+        if face >= len(pictures):
+            raise NotFound("this face has no picture")
+        return pictures[face]
+
+    def _get(self, key: str) -> Upload:
+        with self._lock:
+            if key not in self._held:
+                raise NotFound("this upload is gone: only the last few are remembered; drop it again")
+            return self._held[key]
+
+    def _done(self, key: str) -> Upload:
+        upload = self._get(key)
+        if upload.job is None or upload.job.state != "done":
+            why = upload.job.error if upload.job is not None else ""
+            raise BadInput(why or "This upload is still being looked through: wait a moment.")
+        return upload
+
+    def _copied(self, key: str, names: Sequence[str], streams: Sequence[IO[bytes]]) -> Path:
+        """Where the files lie now, under names of our own."""
+        try:
+            with self._lock:
+                if self._folder is None:
+                    self._folder = Path(tempfile.mkdtemp(prefix="lookalike-"))
+                folder = self._folder / key
+            folder.mkdir()
+            for number, (name, stream) in enumerate(zip(names, streams, strict=True)):
+                with (folder / _stored_name(number, name)).open("xb") as kept:
+                    shutil.copyfileobj(stream, kept, 2**20)
+        except OSError as reason:
+            if self._folder is not None:
+                shutil.rmtree(self._folder / key, ignore_errors=True)
+            raise StorageFailed(f"the upload cannot be looked through: {reason.strerror}") from reason
+        return folder
+
+    def _people(self, folder: Path, names: Sequence[str]) -> list[FaceSet]:
+        stored = {_stored_name(number, name): name for number, name in enumerate(names)}
+        # One file is asked as it is: in a folder it would be an album.
+        source = folder / next(iter(stored)) if len(stored) == 1 else folder
+        try:
+            found = list(read_queries(self._gallery, source))
+        except (BadInput, NotFound) as reason:
+            # Our own names and places say nothing to who dropped the file.
+            words = str(reason).replace(f"{folder}/", "").replace(str(folder), "the upload")
+            for own, name in stored.items():
+                words = words.replace(own, name)
+            raise type(reason)(words) from None
+        base = names[0] if len(names) == 1 else "upload"
+        return [_called(one, f"{base}#{number}", stored) for number, one in enumerate(found, start=1)]
+
+    def _free_id(self, upload: Upload, one: FaceSet) -> str:
+        """An id that is not taken, after the name of the file."""
+        number = 1 + upload.people.index(one)
+        base, copies = upload.title, 1
+        while f"{base}#{number}" in self._gallery:
+            copies += 1
+            base = f"{upload.title}~{copies}"
+        return f"{base}#{number}"
+
+
+def shown_name(name: str) -> str:
+    """What a file is called on the page: the last part of its name, in printable characters."""
+    last = PurePosixPath(name.replace("\\", "/")).name
+    plain = "".join(letter if letter.isprintable() else "_" for letter in last).strip(" .")
+    plain = plain.encode("utf-8", "replace").decode()
+    return plain[-LONGEST_NAME:] or "upload"
+
+
+def _stored_name(number: int, name: str) -> str:
+    """What a file is called on the disk: nothing of its own name but a plain ending."""
+    ending = PurePosixPath(name).suffix.lower()
+    plain = ending[1:].isalnum() and ending.isascii() and len(ending) < 6
+    return f"file{number:04d}{ending if plain else ''}"
+
+
+def _called(one: FaceSet, set_id: str, stored: dict[str, str]) -> FaceSet:
+    """A set under another name, whose faces are from files by their shown names."""
+    sources = []
+    for source in one.sources:
+        own, at, time = source.partition(" at ")
+        sources.append(f"{stored.get(own, own)}{at}{time}")
+    origin = ", ".join(stored.values())[:LONGEST_ORIGIN]
+    return FaceSet(set_id, one.faces, origin, sources, one.pictures, one.sightings)
+
+
+def _title(upload: Upload, one: FaceSet) -> str:
+    """What somebody in an upload is called: the file, and who of it if there are several."""
+    if len(upload.people) == 1:
+        return upload.title
+    return f"{upload.title}, person {1 + upload.people.index(one)}"

@@ -1,0 +1,67 @@
+"""Wording: numbers, places and times as people write them, for the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from lookalike.server.models import AnswerView
+
+
+def grouped(number: int) -> str:
+    """A count with its thousands apart: 12,345."""
+    return f"{number:,}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A count with its word: 1 face, 2 faces, 2 people."""
+    return f"{grouped(number)} {one if number == 1 else many or one + 's'}"
+
+
+def ordinal(number: int) -> str:
+    """A place: 1st, 2nd, 11th."""
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{grouped(number)}{ending}"
+
+
+def share(value: float) -> str:
+    """A number from 0 to 1 as a width in percent; what lies outside fills nothing, or all."""
+    return f"{100 * min(1.0, max(0.0, value)):.1f}"
+
+
+def took(milliseconds: float) -> str:
+    """How long something took: 240 ms, or 1.2 s."""
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def moment(made: str) -> str:
+    """A stored time in the time of this computer, to the minute; as it is if it cannot be read."""
+    try:
+        return f"{datetime.fromisoformat(made).astimezone():%d %B %Y, %H:%M}".lstrip("0")
+    except ValueError:
+        return made
+
+
+def changed(answers: Sequence[AnswerView]) -> list[AnswerView]:
+    """Answers that decisions moved, those that moved farthest first."""
+    moved = [one for one in answers if one.before is not None and one.before != one.rank]
+    return sorted(moved, key=lambda one: -abs((one.before or 0) - one.rank))
+
+
+def doubtful(answers: Sequence[AnswerView], wanted: bool) -> list[AnswerView]:
+    """Answers in their order, or, if wanted, first those of which least can be said either way."""
+    if not wanted or any(one.probability is None for one in answers):
+        return list(answers)
+    return sorted(answers, key=lambda one: abs((one.probability or 0.0) - 0.5))
+
+
+def places(answers: Sequence[AnswerView]) -> dict[str, int]:
+    """Key of each answer's set, and where it stands on the page, from 0."""
+    return {one.set.key: place for place, one in enumerate(answers)}
+
+
+FILTERS: dict[str, Any] = {
+    word.__name__: word
+    for word in (grouped, counted, ordinal, share, took, moment, changed, doubtful, places)
+}

@@ -1,0 +1,61 @@
+"""What the tests in a browser share: one browser, one server, one drawn collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, StorageState
+
+from tests.server.chromium import DESK, Visit, chromium_path, running_browser, served
+from tests.server.drawn import drawn_gallery
+
+
+@pytest.fixture(scope="session")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Clips of two dozen people, and a film; decisions of one test are there for the next."""
+    chromium_path()  # nothing is drawn for nobody
+    return drawn_gallery(tmp_path_factory.mktemp("drawn"), people=24, film=8.0)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium."""
+    with running_browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def address(drawn: Path) -> Iterator[str]:
+    """The printed address of a server of the drawn collection."""
+    with served(drawn) as printed:
+        yield printed
+
+
+@pytest.fixture(scope="session")
+def known(browser: Browser, address: str) -> StorageState:
+    """The cookie that the printed address was exchanged for: it works once for all tests."""
+    context = browser.new_context()
+    context.new_page().goto(address)
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture
+def context(browser: Browser, known: StorageState, address: str) -> Iterator[BrowserContext]:
+    """A fresh window that the server knows."""
+    origin = address.partition("/?")[0]
+    made = browser.new_context(storage_state=known, viewport=DESK, base_url=origin)
+    made.set_default_timeout(15_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def visit(context: BrowserContext) -> Iterator[Visit]:
+    """A page that must end without an error in its console."""
+    visit = Visit(context.new_page())
+    yield visit
+    assert visit.wrong == []

@@ -1,0 +1,212 @@
+"""Photos and clips dropped onto the page: looked through as `add` does, gone unless they are kept."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lookalike import Gallery
+from lookalike.ingest import add
+from lookalike.questions import read_queries
+from lookalike.server.uploads import KEPT, shown_name
+from tests import media
+from tests.cli_process import IDS, faces, write_pictures
+from tests.server.asking import Asker, asker, picture
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Asker]:
+    """A collection of crops, which takes photos of faces as crops too."""
+    crops = write_pictures(tmp_path / "crops", faces())
+    add(tmp_path / "g.gallery", [crops], cropped=True)
+    with asker(tmp_path / "g.gallery") as made:
+        yield made
+
+
+def crop(folder: Path, name: str = "p1/v0/0.png") -> bytes:
+    return (folder / "crops" / name).read_bytes()
+
+
+def dropped(server: Asker, *files: tuple[str, bytes]) -> str:
+    said = server.upload(*files)
+    assert said.status == 202, said
+    done = server.done(said.json["number"])
+    assert done["state"] == "done", done
+    return str(done["result"])
+
+
+def test_a_photo_is_asked_with_and_not_kept(server: Asker, tmp_path: Path) -> None:
+    before = server.desk.gallery.fingerprint()
+    key = dropped(server, ("holiday.png", crop(tmp_path)))
+    [person] = server.get(f"/api/uploads/{key}")["people"]
+    assert (person["person"], person["title"], len(person["faces"])) == (0, "holiday.png", 1)
+    assert server("GET", person["faces"][0]["picture"]).header("content-type") == "image/jpeg"
+    found = server.post("/api/searches", {"upload": key, "person": 0})
+    assert found["query"]["title"] == "holiday.png"
+    assert {one["set"]["id"] for one in found["answers"][:2]} == {"p1/v0", "p1/v1"}
+    assert found["total"] == len(IDS)
+    target = found["answers"][0]["set"]["key"]
+    why = server.post("/api/searches/evidence", {"ask": {"upload": key, "person": 0}, "target": target})
+    assert why["direct"]["query_face"]["picture"].startswith("/pictures/")
+    assert server.desk.gallery.fingerprint() == before
+    folder = server.desk.uploads._folder
+    assert folder is not None
+    assert os.listdir(folder) == []
+    assert folder.stat().st_mode & 0o777 == 0o700
+    server.desk.close()
+    assert not folder.exists()
+
+
+def test_the_faces_are_those_that_add_would_find(server: Asker, tmp_path: Path) -> None:
+    key = dropped(server, ("a.png", crop(tmp_path)), ("b.png", crop(tmp_path, "p1/v0/1.png")))
+    [person] = server.desk.uploads._get(key).people
+    with Gallery(tmp_path / "g.gallery") as gallery:
+        kept = gallery.get("p1/v0")
+        alone = next(read_queries(gallery, tmp_path / "crops" / "p1" / "v0"))
+    assert (person.faces == kept.faces[:2]).all()
+    assert (person.faces == alone.faces[:2]).all()
+    asked = {"upload": key, "person": 0, "faces": [1]}
+    assert server.post("/api/searches", asked)["answers"][0]["set"]["id"] == "p1/v0"
+    for wrong, status in (({**asked, "person": 1}, 404), ({**asked, "faces": [2]}, 404)):
+        assert server("POST", "/api/searches", wrong).status == status
+
+
+def test_keeping_adds_a_set_whose_name_is_free(server: Asker, tmp_path: Path) -> None:
+    key = dropped(server, ("new.png", crop(tmp_path)))
+    ids = []
+    for _ in range(2):
+        done = server.done(server.post(f"/api/uploads/{key}/keep", {})["number"])
+        assert done["state"] == "done"
+        ids.append(server.get(f"/api/sets/{done['result']}")["id"])
+    assert ids == ["new.png#1", "new.png~2#1"]
+    with Gallery(tmp_path / "g.gallery") as gallery:
+        assert gallery.get("new.png#1").origin == "new.png"
+    assert server("POST", f"/api/uploads/{'0' * 16}/keep", {}).status == 404
+
+
+def test_an_upload_can_be_forgotten(server: Asker, tmp_path: Path) -> None:
+    key = dropped(server, ("new.png", crop(tmp_path)))
+    shown = server.get(f"/api/uploads/{key}")["people"][0]["faces"][0]["picture"]
+    assert server("DELETE", f"/api/uploads/{key}").status == 200
+    assert server("GET", f"/api/uploads/{key}").status == 404
+    assert server("GET", shown).status == 404
+    assert server("DELETE", f"/api/uploads/{key}").status == 404
+
+
+def test_only_the_last_few_are_remembered(server: Asker, tmp_path: Path) -> None:
+    keys = [dropped(server, (f"{number}.png", crop(tmp_path))) for number in range(KEPT + 2)]
+    there = [server("GET", f"/api/uploads/{key}").status for key in keys]
+    assert there == [404] * 2 + [200] * KEPT
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"hello", b"PK\x03\x04" + bytes(100), b"SQLite format 3\0" + bytes(100), b"#EXTM3U\n/etc/passwd"],
+)
+def test_what_is_neither_photo_nor_film_is_refused(server: Asker, content: bytes) -> None:
+    said = server.upload(("trick.jpg", content))
+    assert said.status == 400
+    assert said.error.startswith("'trick.jpg' is neither a photo nor a film")
+    assert server.get("/api/jobs")["jobs"] == []
+
+
+def test_a_photo_that_is_cut_short_says_so(server: Asker, tmp_path: Path) -> None:
+    said = server.upload(("cut.png", crop(tmp_path)[:200]))
+    done = server.done(said.json["number"])
+    assert done["state"] == "failed"
+    assert "cut.png" in done["error"]
+    assert tempfile.gettempdir() not in done["error"]
+    assert "file0000" not in done["error"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/passwd",
+        "/etc/passwd",
+        "..\\..\\boot.ini",
+        "C:\\x.png",
+        "a\0b.png",
+        ".",
+        "..",
+        "",
+        "x" * 999,
+    ],
+)
+def test_no_name_of_a_file_is_a_place(server: Asker, tmp_path: Path, name: str) -> None:
+    key = dropped(server, (name, crop(tmp_path)))
+    title = server.get(f"/api/uploads/{key}")["people"][0]["title"]
+    assert "/" not in title
+    assert "\\" not in title
+    assert len(title) <= 100
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(
+        {one.name for one in tmp_path.iterdir() if one.name.startswith(("g.gallery", "crops"))}
+    )
+
+
+def test_names_are_shown_without_their_folders() -> None:
+    assert shown_name("a/b/c.jpg") == "c.jpg"
+    assert shown_name("c:\\x\\y.jpg") == "y.jpg"
+    assert shown_name("a\nb\u202e.jpg") == "a_b_.jpg"
+    assert shown_name("..") == "upload"
+
+
+def test_too_many_files(server: Asker) -> None:
+    assert server.upload(*((f"{n}.png", picture(n)) for n in range(201))).status == 400
+    assert server.upload().status in (400, 422)
+
+
+def test_a_clip_shows_who_is_in_it_and_when(tmp_path: Path) -> None:
+    """Footage: the same sets as `add` makes of it, with times."""
+    film = media.video(tmp_path)
+    add(tmp_path / "g.gallery", [film], descriptor="lbp")
+    with Gallery(tmp_path / "g.gallery") as gallery:
+        [known] = gallery.listing()
+    with asker(tmp_path / "g.gallery") as server:
+        key = dropped(server, ("party.mp4", film.read_bytes()))
+        [person] = server.get(f"/api/uploads/{key}")["people"]
+        assert len(person["faces"]) == known.faces
+        assert person["faces"][0]["timecode"] is not None
+        assert server.desk.uploads.as_set(key, 0).kind == "film"
+        kept = server.done(server.post(f"/api/uploads/{key}/keep", {})["number"])["result"]
+        shown = server.get(f"/api/sets/{kept}")
+        assert (shown["kind"], shown["title"]) == ("film", f"party.mp4, {shown['when'][:8]}")
+        said = server("GET", shown["film"])
+        assert said.status == 404
+        assert "not where it was" in said.error
+
+
+# Films.
+
+
+def test_a_film_is_shown_from_any_moment_while_it_is_there(tmp_path: Path) -> None:
+    film = media.video(tmp_path)
+    add(tmp_path / "g.gallery", [film], descriptor="lbp")
+    with asker(tmp_path / "g.gallery") as server:
+        [one] = server.get("/api/sets")["sets"]
+        assert one["kind"] == "film"
+        assert server.get(f"/api/sets/{one['key']}")["strip"][0]["time"] is not None
+        whole = server("GET", one["film"])
+        assert (whole.status, whole.body) == (200, film.read_bytes())
+        assert whole.header("content-type") == "video/mp4"
+        part = server("GET", one["film"], Range="bytes=100-199")
+        assert (part.status, part.body) == (206, film.read_bytes()[100:200])
+        assert server("GET", one["film"], Range="bytes=999999999-").status == 416
+        # A picture's name is no film's, nor the other way round.
+        name = one["film"].removeprefix("/films/")
+        assert server("GET", f"/pictures/{name}").status == 404
+        assert server("GET", one["strip"][0]["picture"].replace("/pictures/", "/films/")).status == 404
+        person = server.post("/api/people", {"name": "Ada", "sets": [one["key"]]})
+        [moment] = person["timeline"]
+        assert moment["key"] == one["key"]
+        assert moment["length"] == pytest.approx(one["end"] - one["start"], abs=1e-3)
+        # Another file in its place is not what was added.
+        film.write_bytes(b"something else")
+        assert server("GET", one["film"]).status == 404
+        film.unlink()
+        film.symlink_to("/etc/passwd")
+        assert server("GET", one["film"]).status == 404

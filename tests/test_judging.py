@@ -1,0 +1,189 @@
+"""What the verbs of deciding return and refuse; any history of them is in `test_judging_histories`."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lookalike import Gallery, judging
+from lookalike.errors import BadInput, Conflict, NotFound
+from lookalike.judging import Person, judge, judged, merge, name, rename, split, undo
+from tests.collection.samples import a_file, a_set
+
+
+@pytest.fixture
+def gallery(tmp_path: Path) -> Iterator[Gallery]:
+    with Gallery(tmp_path / "g", create=True) as opened:
+        opened.keep_file(a_file(), [a_set(id, ord(id)) for id in "abcdef"], apart=[("e", "f")])
+        yield opened
+
+
+def test_one_decision_for_each_answer(gallery: Gallery) -> None:
+    made = judge(gallery, "a", ["c", "b", "c"], "same")
+    assert [(one.number, one.sets) for one in made] == [(1, ("a", "c")), (2, ("a", "b"))]
+    again = judge(gallery, "b", ["a", "d"], "same")
+    assert [one.number for one in again] == [2, 3]
+    assert judged(gallery).confirmed("a") == ["b", "c", "d"]
+
+
+def test_another_verdict_replaces_the_first(gallery: Gallery) -> None:
+    judge(gallery, "a", ["b"], "different")
+    judge(gallery, "b", ["a"], "same")
+    judge(gallery, "a", ["b"], "unsure")
+    assert judged(gallery).verdict("a", "b") == "unsure"
+    undo(gallery)
+    assert judged(gallery).verdict("a", "b") == "same"
+
+
+def test_all_or_none(gallery: Gallery) -> None:
+    judge(gallery, "b", ["c"], "different")
+    with pytest.raises(Conflict, match="undo that decision first"):
+        judge(gallery, "a", ["b", "c", "d"], "same")
+    with pytest.raises(NotFound, match="no set 'x'"):
+        judge(gallery, "a", ["b", "x"], "same")
+    assert len(gallery.decisions()) == 1
+
+
+def test_seen_side_by_side(gallery: Gallery) -> None:
+    with pytest.raises(Conflict, match="seen at the same time"):
+        judge(gallery, "e", ["a", "f"], "same")
+    assert judged(gallery).verdict("e", "f") == "different"
+    assert judged(gallery).rejected("e") == ["f"]
+    judge(gallery, "e", ["a"], "same")
+    assert judged(gallery).rejected("a") == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "why"),
+    [
+        (lambda g: judge(g, "a", ["a"], "same"), BadInput, "with itself"),
+        (lambda g: judge(g, "a", [], "same"), BadInput, "one set at least"),
+        (lambda g: judge(g, "a", "b", "same"), BadInput, "must come as a list"),
+        (lambda g: judge(g, "a", ["b"], "maybe"), BadInput, "one of same, different, unsure, got 'maybe'"),
+        (lambda g: judge(g, "x", ["b"], "same"), NotFound, "no set 'x'"),
+        (lambda g: judge(g, "a", ["\ud800"], "same"), NotFound, "no set"),
+        (lambda g: name(g, ["a"], "  "), BadInput, "from 1 to 200"),
+        (lambda g: name(g, [], "Anna"), BadInput, "one set at least"),
+        (lambda g: name(g, ["x"], "Anna"), NotFound, "no set 'x'"),
+        (lambda g: name(g, ["a"], "", 7), NotFound, "no person 7"),
+        (lambda g: rename(g, 7, "Anna"), NotFound, "no person 7"),
+        (lambda g: merge(g, 7, 8), NotFound, "no person 7"),
+        (lambda g: split(g, 7, ["a"]), NotFound, "no person 7"),
+        (lambda g: undo(g, 7), NotFound, "no decision 7"),
+        (lambda g: undo(g, 0), NotFound, "no decision 0"),
+    ],
+)
+def test_refusals_leave_nothing(gallery: Gallery, act, error: type[Exception], why: str) -> None:
+    with pytest.raises(error, match=why):
+        act(gallery)
+    assert gallery.decisions() == []
+
+
+def test_naming_takes_whoever_was_confirmed(gallery: Gallery) -> None:
+    judge(gallery, "a", ["b"], "same")
+    assert name(gallery, ["a", "c"], "  Anna ") == Person(2, "Anna", ("a", "b", "c"))
+    undo(gallery, 1)
+    assert judged(gallery).people[2].sets == ("a", "b", "c")
+
+
+def test_the_same_name_is_the_same_person(gallery: Gallery) -> None:
+    anna = name(gallery, ["a"], "Anna")
+    assert name(gallery, ["b"], "ANNA") == Person(anna.number, "Anna", ("a", "b"))
+    assert name(gallery, ["c"], "", anna.number).sets == ("a", "b", "c")
+    assert name(gallery, ["c"], "anna").sets == ("a", "b", "c")
+    assert len(gallery.decisions()) == 3  # the last said nothing new
+    with pytest.raises(Conflict, match="belongs to 'Anna'"):
+        name(gallery, ["b"], "Bea")
+
+
+def test_renaming(gallery: Gallery) -> None:
+    anna, bea = name(gallery, ["a"], "Anna"), name(gallery, ["b"], "Bea")
+    assert rename(gallery, anna.number, "ANNA").name == "ANNA"
+    with pytest.raises(Conflict, match="called 'bea' already: merge"):
+        rename(gallery, anna.number, "bea")
+    rename(gallery, bea.number, "Bea")
+    assert len(gallery.decisions()) == 3
+
+
+def test_merging_and_splitting(gallery: Gallery) -> None:
+    anna, bea = name(gallery, ["a", "b"], "Anna"), name(gallery, ["c"], "Bea")
+    assert merge(gallery, anna.number, bea.number) == Person(bea.number, "Bea", ("a", "b", "c"))
+    with pytest.raises(NotFound, match="was merged into person 2"):
+        rename(gallery, anna.number, "x")
+    with pytest.raises(BadInput, match="merged with itself"):
+        merge(gallery, bea.number, bea.number)
+    with pytest.raises(BadInput, match="all sets of 'Bea'"):
+        split(gallery, bea.number, ["a", "b", "c"], "Cora")
+    with pytest.raises(NotFound, match="'Bea' has no set 'd'"):
+        split(gallery, bea.number, ["d"])
+    with pytest.raises(Conflict, match="called 'bea' already"):
+        split(gallery, bea.number, ["a"], "bea")
+    cora = split(gallery, bea.number, ["b", "a"], "Cora")
+    assert cora == Person(4, "Cora", ("a", "b"))
+    assert split(gallery, 4, ["b"]) is None
+    assert judged(gallery).person_of("b") is None
+    undo(gallery)
+    undo(gallery)
+    assert undo(gallery).kind == "merge"
+    assert set(judged(gallery).people.values()) == {anna, bea}
+
+
+def test_undoing(gallery: Gallery) -> None:
+    assert undo(gallery) is None
+    first, second = judge(gallery, "a", ["b", "c"], "same")
+    assert undo(gallery, first.number) == first
+    with pytest.raises(Conflict, match="undone already"):
+        undo(gallery, first.number)
+    with pytest.raises(Conflict, match="is final"):
+        undo(gallery, 3)
+    assert undo(gallery) == second
+    assert undo(gallery) is None
+    assert [one.undone for one in gallery.decisions()] == [True, True, False, False]
+
+
+def test_undoing_what_others_build_on(gallery: Gallery) -> None:
+    anna = name(gallery, ["a"], "Anna")
+    rename(gallery, anna.number, "Ann")
+    with pytest.raises(Conflict, match="decision 2 builds on decision 1: undo 2 first"):
+        undo(gallery, 1)
+    judge(gallery, "b", ["c"], "different")
+    judge(gallery, "b", ["c"], "same")
+    judge(gallery, "c", ["d"], "same")
+    undo(gallery, 4)
+    assert judged(gallery).verdict("b", "c") == "different"
+
+
+def test_tables(gallery: Gallery) -> None:
+    judge(gallery, "a", ["b"], "same")
+    name(gallery, ["a"], "=Anna")
+    rows = judging.decisions_table(gallery)
+    assert [row["what"] for row in rows] == ["same", "name", "name"]
+    assert judging.as_csv(rows).splitlines()[1].startswith("1,20")
+    people = judging.people_table(gallery)
+    assert [(row["person"], row["name"], row["set"]) for row in people] == [
+        (2, "=Anna", "a"),
+        (2, "=Anna", "b"),
+    ]
+    assert "2,'=Anna,a," in judging.as_csv(people)
+
+
+def test_asking_again_is_free(gallery: Gallery) -> None:
+    judge(gallery, "a", ["b"], "same")
+    before = judged(gallery)
+    assert judged(gallery) is before
+    gallery.add(a_set("new", 99))
+    assert judged(gallery) is before
+    judge(gallery, "a", ["c"], "same")
+    assert judged(gallery) is not before
+
+
+def test_a_closed_gallery_is_let_go(tmp_path: Path) -> None:
+    with Gallery(tmp_path / "other", create=True) as opened:
+        judged(opened)
+        before = len(judging._LAST)
+    del opened
+    gc.collect()
+    assert len(judging._LAST) == before - 1
