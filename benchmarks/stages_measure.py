@@ -16,7 +16,6 @@ from lookalike.calibrating import calibrate
 from lookalike.evaluation.protocol import held_out, leave_one_out, outside
 from lookalike.evaluation.results import Evaluation, joined
 from lookalike.evaluation.statistics import intervals
-from lookalike.intake.sampling import evenly
 from lookalike.progress import Track, silent
 from lookalike.rerankers.adaptive import Adaptive
 from lookalike.transitivity.kin import Kin
@@ -59,30 +58,25 @@ def whole(case: Case, methods: Sequence[str] = METHODS) -> tuple[dict[str, Any],
     return kept, result
 
 
-def strict(pool: Pool, result: Evaluation, most: int | None) -> dict[str, Any]:
-    """Take each query out, fit the rest anew, ask from outside; beside it, the same queries inside.
-
-    Parameters
-    ----------
-    most : int or None
-        How many queries are asked, evenly spread.
-    """
-    chosen = evenly(len(result.queries), most)
+def strict(pool: Pool, result: Evaluation) -> dict[str, Any]:
+    """Take each query out, fit the rest anew, ask from outside; beside it, what they get inside."""
     number = {id: place for place, id in enumerate(pool.ids)}
     parts = []
-    for id in [result.queries[place] for place in chosen]:
+    for id in result.queries:
         rest = pool.tables(np.delete(np.arange(len(pool.ids)), number[id]))
         labels = pool.labels_of(rest) | {id: pool.labels[id]}
         parts.append(held_out(rest, {OURS: train(rest, OURS)}, {id: pool.sets[number[id]]}, labels))
-    found = {"queries": len(chosen), "strict": _means(joined(parts), OURS)}
-    places = chosen.tolist()
-    return found | {"baseline": _means(result, BASELINE, places), "inside": _means(result, OURS, places)}
+    return {
+        "queries": len(result.queries),
+        "baseline": _means(result, BASELINE),
+        "inside": _means(result, OURS),
+        "strict": _means(joined(parts), OURS),
+    }
 
 
-def _means(result: Evaluation, name: str, places: Sequence[int] | None = None) -> dict[str, float]:
+def _means(result: Evaluation, name: str) -> dict[str, float]:
     values = result.values(name)
-    where = slice(None) if places is None else places
-    return {one: float(values[one][where].mean()) for one in COMPARED}
+    return {one: float(values[one].mean()) for one in COMPARED}
 
 
 def halves(pool: Pool, draws: int) -> dict[str, Any]:

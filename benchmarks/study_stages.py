@@ -25,8 +25,6 @@ from lookalike.errors import LookalikeError, NotFound
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.evaluation.record import versions
 
-# Strict queries where a gallery is large; all of them where it is not.
-STRICT, LARGE = 60, 500
 HALVES = 20
 MIRRORED = "within:root=true,mirror=6x5"
 SIZES, DRAWS = (10, 15, 20, 30, 40, 50), 50
@@ -40,7 +38,7 @@ def real(cases: Cases) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]
         started = time.monotonic()
         kept, result = whole(case)
         pool = Pool(case.tables, case.labels)
-        kept["strict"] = strict(pool, result, STRICT if len(pool.ids) > LARGE else None)
+        kept["strict"] = strict(pool, result)
         kept["halves"] = halves(pool, HALVES)
         kept["small"] = small(pool, SIZES, DRAWS)
         print(f"{case.name}: {time.monotonic() - started:.0f} s", file=sys.stderr)
