@@ -131,11 +131,15 @@ def _report(folder: Path, experiment: Experiment, result: Evaluation, track: Tra
 
 
 def _telling_query(search: Search, result: Evaluation, labels: Labels) -> str:
-    """Choose a query that shows what the second stage does: most right answers that it brought up."""
+    """Choose a query that shows what the second stage does: most right answers that it brought up.
 
-    def told(ranking: Ranking) -> tuple[int, int]:
+    Its first answer is right: whoever tries the product first shall not meet a mistake first.
+    """
+
+    def told(ranking: Ranking) -> tuple[bool, int, int]:
         right = [answer for answer in ranking if labels[answer.id] == labels[ranking.query]]
-        return sum(answer.baseline_rank > len(ranking) for answer in right), len(right)
+        brought = sum(answer.baseline_rank > len(ranking) for answer in right)
+        return bool(right) and right[0].rank == 1, brought, len(right)
 
     return max(search.find_many(result.queries, 10), key=told).query
 
