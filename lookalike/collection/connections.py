@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from lookalike.collection import schema
+from lookalike.collection import handles, schema
 from lookalike.collection.failures import primary_code
 from lookalike.errors import GalleryUnreadable, StorageFailed
 
@@ -31,8 +31,16 @@ SETTINGS: Final = (
 class Connection(sqlite3.Connection):
     """A connection that knows which file it opened, and whether that file must not change meanwhile."""
 
-    identity: tuple[int, int] = (0, 0)
+    identity: handles.Identity = (0, 0)
     frozen: tuple[int, int] | None = None
+    held: handles.Identity | None = None
+
+    def close(self) -> None:
+        """Close it; twice does nothing."""
+        super().close()
+        held, self.held = self.held, None
+        if held is not None:
+            handles.release(held)
 
 
 def check_file(path: Path) -> None:
@@ -47,8 +55,9 @@ def check_file(path: Path) -> None:
         raise GalleryUnreadable(f"{path} is a folder, not a gallery: name the gallery file")
     if not path.is_file():
         raise GalleryUnreadable(f"{path} is not an ordinary file: name the gallery file")
-    with path.open("rb") as file:
-        header = file.read(100)
+    header = handles.header_of(path, 100)
+    if header is None:
+        return
     if not header:
         raise GalleryUnreadable(f"{path} is empty, not a gallery: delete it, then add sets again")
     if not header.startswith(MAGIC):
@@ -63,10 +72,11 @@ def check_file(path: Path) -> None:
 def is_gallery(path: Path) -> bool:
     """Tell a gallery from any other file or folder by its first bytes."""
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
+        header = handles.header_of(path, 100)
     except OSError:
         return False
+    if header is None:
+        return True
     return header.startswith(MAGIC) and int.from_bytes(header[68:72], "big") == schema.APPLICATION_ID
 
 
@@ -212,14 +222,20 @@ def sync(path: Path) -> None:
 
 
 def _settled(path: Path, how: str, wait: float) -> Connection:
-    connection = sqlite3.connect(
-        _uri(path, how),
-        uri=True,
-        timeout=wait,
-        isolation_level=None,
-        check_same_thread=False,
-        factory=Connection,
-    )
+    held = handles.hold(path)
+    try:
+        connection = sqlite3.connect(
+            _uri(path, how),
+            uri=True,
+            timeout=wait,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=Connection,
+        )
+    except BaseException:
+        handles.release(held)
+        raise
+    connection.held = held
     try:
         for setting in SETTINGS:
             connection.execute(setting)
@@ -230,8 +246,7 @@ def _settled(path: Path, how: str, wait: float) -> Connection:
             connection.execute("PRAGMA journal_mode = WAL")  # another tool had turned it off
         for probe in itertools.chain(*schema.PROBES[:found]):
             connection.execute(probe).fetchall()
-        opened = path.stat()
-        connection.identity = (opened.st_dev, opened.st_ino)
+        connection.identity = handles.identity_of(path)
     except BaseException:
         connection.close()
         raise
