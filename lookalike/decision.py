@@ -14,6 +14,8 @@ KINDS: Final = (*VERDICTS, "name", "rename", "merge", "split", "undo")
 LONGEST_NAME: Final = 200
 # Controls, half characters and ends of lines: they would break tables, and nobody is called so.
 NO_LETTERS: Final = ("Cc", "Cs", "Zl", "Zp")
+# What turns the direction of writing, and so could make a name look like another, or the text around it.
+TURNING: Final = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 
 @dataclass(frozen=True)
@@ -76,4 +78,8 @@ def checked_name(name: object) -> str:
         raise BadInput(f"a name has from 1 to {LONGEST_NAME} letters, got {len(found)}")
     if any(unicodedata.category(letter) in NO_LETTERS for letter in found):
         raise BadInput(f"a name is one line of ordinary text, got {found!r}: leave out control characters")
+    if any(unicodedata.bidirectional(letter) in TURNING for letter in found):
+        raise BadInput(
+            f"a name may not turn the direction of writing, got {found!r}: leave those characters out"
+        )
     return found

@@ -1,8 +1,10 @@
-"""Judge: say who is who, take it back, and see what all that was said adds up to."""
+"""Judge: say who is who, and see what all that was said adds up to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from lookalike.collection import sheets
@@ -13,9 +15,11 @@ from lookalike.collection.sheets import as_csv
 from lookalike.collection.verdicts import Pair, Verdicts
 from lookalike.decision import VERDICTS, Decision, checked_name, draft
 from lookalike.errors import BadInput, Conflict, NotFound
+from lookalike.undoing import undo, undo_all
 
 __all__ = [
     "Judged",
+    "Judgement",
     "Person",
     "as_csv",
     "decisions_table",
@@ -27,8 +31,11 @@ __all__ = [
     "rename",
     "split",
     "undo",
+    "undo_all",
 ]
 
+# The number of a person whose decision is not stored yet.
+NEW: Final = 0
 _LAST: WeakKeyDictionary[Gallery, tuple[object, object, Judged]] = WeakKeyDictionary()
 
 
@@ -41,7 +48,14 @@ def judged(gallery: Gallery) -> Judged:
     return last[2]
 
 
-def judge(gallery: Gallery, query: str, targets: Sequence[str], verdict: str) -> list[Decision]:
+class Judgement(NamedTuple):
+    """What stands of a pair of sets, and whether it was said just now."""
+
+    decision: Decision
+    is_new: bool
+
+
+def judge(gallery: Gallery, query: str, targets: Sequence[str], verdict: str) -> list[Judgement]:
     """Say of sets whether they show the query's person: of all given, or, if one is refused, of none.
 
     Parameters
@@ -56,7 +70,7 @@ def judge(gallery: Gallery, query: str, targets: Sequence[str], verdict: str) ->
 
     Returns
     -------
-    list of Decision
+    list of Judgement
         One for each target: the new one, or the one that stands if it says this already.
 
     Raises
@@ -89,7 +103,10 @@ def judge(gallery: Gallery, query: str, targets: Sequence[str], verdict: str) ->
         return made
 
     made = iter(gallery.decide(make))
-    return [standing[place] if place in standing else next(made) for place in range(len(given))]
+    return [
+        Judgement(standing[place], False) if place in standing else Judgement(next(made), True)
+        for place in range(len(given))
+    ]
 
 
 def name(gallery: Gallery, sets: Sequence[str], name: str, person: int | None = None) -> Person:
@@ -115,26 +132,27 @@ def name(gallery: Gallery, sets: Sequence[str], name: str, person: int | None = 
     asked = _ids(sets, "sets")
     called = checked_name(name) if person is None else ""
     _known(gallery, asked)
-    into: list[int] = []
+    found: list[Person] = []
 
     def make(log: list[Decision], apart: list[Pair]) -> list[Decision]:
         verdicts = folded(log, apart)
         number = _called(verdicts, called) if person is None else _living(verdicts, person)
         whole = sorted({each for one in asked for each in verdicts.sets(one)})
-        into[:] = [] if number is None else [number]
-        if number is not None and set(whole) <= set(verdicts.sets(number)):
-            return []
-        made = draft("name", tuple(whole), number, called or verdicts.names[number or 0])
-        verdicts.take(made, new=True)
-        return [made]
+        made = []
+        if number is None or not set(whole) <= set(verdicts.sets(number)):
+            made = [draft("name", tuple(whole), number, called or verdicts.names[number or 0])]
+            verdicts.take(made[0], new=True)
+        found[:] = [_person(verdicts, number or NEW)]
+        return made
 
-    made = gallery.decide(make)
-    return judged(gallery).people[into[0] if into else made[0].number]
+    stored = gallery.decide(make)
+    return _numbered(found[0], stored)
 
 
 def rename(gallery: Gallery, person: int, name: str) -> Person:
     """Give a person another name; raise Conflict if somebody else has it already."""
     called = checked_name(name)
+    found: list[Person] = []
 
     def make(log: list[Decision], apart: list[Pair]) -> list[Decision]:
         verdicts = folded(log, apart)
@@ -144,14 +162,16 @@ def rename(gallery: Gallery, person: int, name: str) -> Person:
             raise Conflict(
                 f"person {other} is called {called!r} already: merge the two, or choose another name"
             )
+        found[:] = [replace(_person(verdicts, number), name=called)]
         return [] if verdicts.names[number] == called else [draft("rename", (), number, called)]
 
     gallery.decide(make)
-    return judged(gallery).people[person]
+    return found[0]
 
 
 def merge(gallery: Gallery, person: int, into: int) -> Person:
     """Say that two people are one, who keeps the number and name of the second."""
+    found: list[Person] = []
 
     def make(log: list[Decision], apart: list[Pair]) -> list[Decision]:
         verdicts = folded(log, apart)
@@ -159,10 +179,11 @@ def merge(gallery: Gallery, person: int, into: int) -> Person:
         if person == into:
             raise BadInput(f"person {person} cannot be merged with itself: choose another person")
         verdicts.take(made, new=True)
+        found[:] = [_person(verdicts, into)]
         return [made]
 
     gallery.decide(make)
-    return judged(gallery).people[into]
+    return found[0]
 
 
 def split(gallery: Gallery, person: int, sets: Sequence[str], name: str = "") -> Person | None:
@@ -170,6 +191,7 @@ def split(gallery: Gallery, person: int, sets: Sequence[str], name: str = "") ->
     asked = _ids(sets, "sets")
     called = checked_name(name) if name.strip() else ""
     _known(gallery, asked)
+    found: list[Person] = []
 
     def make(log: list[Decision], apart: list[Pair]) -> list[Decision]:
         verdicts = folded(log, apart)
@@ -184,41 +206,13 @@ def split(gallery: Gallery, person: int, sets: Sequence[str], name: str = "") ->
             )
         if called and (other := _called(verdicts, called)) is not None:
             raise Conflict(f"person {other} is called {called!r} already: choose another name")
-        return [draft("split", tuple(sorted(asked)), number, called)]
+        made = draft("split", tuple(sorted(asked)), number, called)
+        verdicts.take(made, new=True)
+        found[:] = [_person(verdicts, NEW)] if called else []
+        return [made]
 
-    [made] = gallery.decide(make)
-    return judged(gallery).people[made.number] if called else None
-
-
-def undo(gallery: Gallery, number: int | None = None) -> Decision | None:
-    """Take back a decision, the last one that stands unless a number is given; None if there is none.
-
-    Raises
-    ------
-    NotFound
-        If there is no such decision.
-    Conflict
-        If it is undone already, or if a later decision builds on it.
-    """
-    found: list[Decision] = []
-
-    def make(log: list[Decision], apart: list[Pair]) -> list[Decision]:
-        found[:] = _to_undo(log, number)
-        if not found:
-            return []
-        verdicts = Verdicts(apart)
-        for one in log:
-            if not one.undone and one.number != found[0].number:
-                try:
-                    verdicts.take(one)
-                except Conflict:
-                    raise Conflict(
-                        f"decision {one.number} builds on decision {found[0].number}: undo {one.number} first"
-                    ) from None
-        return [draft("undo", other=found[0].number)]
-
-    gallery.decide(make)
-    return found[0] if found else None
+    made = gallery.decide(make)
+    return _numbered(found[0], made) if found else None
 
 
 # Tables.
@@ -238,19 +232,6 @@ def people_table(gallery: Gallery) -> list[sheets.Line]:
 # Checks.
 
 
-def _to_undo(log: Sequence[Decision], number: int | None) -> list[Decision]:
-    if number is None:
-        return [one for one in log if one.kind != "undo" and not one.undone][-1:]
-    for one in log:
-        if one.number == number:
-            if one.undone:
-                raise Conflict(f"decision {number} is undone already")
-            if one.kind == "undo":
-                raise Conflict(f"decision {number} took another back, which is final: decide anew")
-            return [one]
-    raise NotFound(f"there is no decision {number}: see the history")
-
-
 def _called(verdicts: Verdicts, name: str) -> int | None:
     """Who is called so, if anybody who has sets is."""
     for number in verdicts.people():
@@ -265,6 +246,16 @@ def _living(verdicts: Verdicts, person: int) -> int:
     if person not in verdicts.names or not verdicts.sets(person):
         raise NotFound(f"there is no person {person}: see the list of people")
     return person
+
+
+def _person(verdicts: Verdicts, number: int) -> Person:
+    """Somebody as these verdicts know them: who asks again may find that others have decided since."""
+    return Person(number, verdicts.names[number], tuple(verdicts.sets(number)))
+
+
+def _numbered(person: Person, made: Sequence[Decision]) -> Person:
+    """A new person under the number of the decision that made them; others as they are."""
+    return replace(person, number=made[0].number) if person.number == NEW else person
 
 
 def _ids(sets: Sequence[str], what: str) -> list[str]:

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from lookalike.collection.connections import is_gallery
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, Conflict, NotFound
+from lookalike.everybody import read_everybody, seen_in
 from lookalike.faceset import FaceSet
 from lookalike.ingest import holds_crops
-from lookalike.intake.albums import Album
-from lookalike.intake.described import as_set
 from lookalike.intake.describer import Describer, choose_descriptor
-from lookalike.intake.files import MediaPath, find_files
-from lookalike.intake.gathering import gather, is_grouped, place
-from lookalike.intake.jumps import Described
-from lookalike.intake.paths import readable
-from lookalike.intake.seen import SeenTrack, Settings
+from lookalike.intake.seen import SeenTrack
 from lookalike.intake.sources import is_footage
-from lookalike.intake.workers import Workers
+from lookalike.progress import Track, silent
 from lookalike.sighting import timecode
-
-logger = logging.getLogger(__name__)
 
 # How far from the time that is asked for a face may be seen, in seconds: half a second is three looks.
 NEAR = 0.5
-# How many seconds of a film are looked at on both sides of that time.
-AROUND = 10.0
 # So many candidates are named when several could be meant.
 NAMED = 5
 
@@ -81,7 +69,7 @@ def read_query(
     return describer.describe(first)
 
 
-def read_queries(gallery: Gallery, path: Path) -> Iterator[FaceSet]:
+def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterator[FaceSet]:
     """Read every set of a source as a query from outside, described as the gallery is.
 
     Parameters
@@ -89,6 +77,8 @@ def read_queries(gallery: Gallery, path: Path) -> Iterator[FaceSet]:
     gallery : Gallery
     path : Path
         Another gallery, or anything that `add` takes without more options.
+    track : callable
+        Shows progress.
 
     Raises
     ------
@@ -102,13 +92,13 @@ def read_queries(gallery: Gallery, path: Path) -> Iterator[FaceSet]:
                     f"the sets of {path} are described by {other.descriptor}, those of {gallery.path} by "
                     f"{gallery.descriptor}: describe both the same way"
                 )
-            yield from other.sets()
+            yield from track(other.sets(), "reading queries", len(other))
         return
     if is_footage(path, bool(holds_crops(gallery))):
-        yield from (one for one, _ in _seen_in(gallery, path))
+        yield from read_everybody(gallery, path, track).sets
         return
     describer = Describer(gallery.descriptor)
-    for found in describer.read(path):
+    for found in track(describer.read(path), "describing faces", None):
         describer.refuse_other_kind(found)
         yield describer.describe(found)
 
@@ -116,7 +106,8 @@ def read_queries(gallery: Gallery, path: Path) -> Iterator[FaceSet]:
 def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, at: float | None) -> FaceSet:
     """The one set of a photo, film or album that is meant."""
     # A film is only looked at around the time that is asked for; the numbers of its sets need all of it.
-    held = _seen_in(gallery, path, None if set_id else at)
+    part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
+    held = seen_in(part, path, None if set_id else at).sets
     meant = [(one, track) for one, track in held if set_id in (None, one.id)]
     if set_id is not None and not meant:
         raise NotFound(f"{path} holds no set called {set_id!r}: leave --set out to see what it holds")
@@ -139,62 +130,6 @@ def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, 
         choices = "--face, --at or --set" if in_time else "--face or --set"
         raise BadInput(f"{path} shows several people: choose one with {choices} ({_named(meant)})")
     return meant[0][0]
-
-
-def _seen_in(gallery: Gallery, path: Path, at: float | None = None) -> list[tuple[FaceSet, SeenTrack]]:
-    """Every set of a photo, film or album, or of the film around a time, with what was seen; at least one."""
-    part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
-    looked_for = find_files(path)
-    files = looked_for.media
-    if not files and looked_for.failed:
-        raise BadInput(looked_for.failed[0][1])
-    if not files:
-        raise BadInput(f"{readable(path)!r} holds no photo and no film: give one of these")
-    found: dict[str, tuple[FaceSet, SeenTrack]] = {}
-    albums: dict[str, Album] = {}
-    reasons = []
-    settings = Settings() if at is None else Settings(since=max(0.0, at - AROUND), until=at + AROUND)
-    with Workers(settings) as workers:
-        for number, told in gather(workers, files, part):
-            if isinstance(told, float):
-                continue
-            if told.reason is not None:
-                reasons.append(told.reason)
-                if len(files) > 1:
-                    logger.warning("%s", told.reason)
-            album = albums.setdefault(files[number].album, Album(part.same_person))
-            grouped = is_grouped(files[number], part)
-            for one, track in _sets(files[number], told.tracks, album if grouped else None):
-                there = found.get(one.id)
-                found[one.id] = (one if there is None else _joined(there[0], one), track)
-    if not found and reasons:
-        raise reasons[0]
-    if not found and at is not None:
-        raise NotFound(f"{path} shows no face at {timecode(at)}, nor {AROUND:g} seconds before or after it")
-    if not found:
-        raise BadInput(f"no face was found in {readable(path)!r}: give a picture that shows one")
-    return list(found.values())
-
-
-def _sets(
-    file: MediaPath, tracks: Sequence[Described], album: Album | None
-) -> Iterator[tuple[FaceSet, SeenTrack]]:
-    """The sets of one file, called as `add` would call them."""
-    base = file.name if album is None else file.album
-    places = range(len(tracks)) if album is None else place(album, tracks)
-    for number, (track, faces) in zip(places, tracks, strict=True):
-        yield as_set(f"{base}#{number + 1}", track, faces, file.name, readable(file.path)), track
-
-
-def _joined(first: FaceSet, second: FaceSet) -> FaceSet:
-    return FaceSet(
-        first.id,
-        np.concatenate([first.faces, second.faces]),
-        first.origin,
-        [*first.sources, *second.sources],
-        [*first.pictures, *second.pictures],
-        [*first.sightings, *second.sightings],
-    )
 
 
 def _distance(track: SeenTrack, at: float) -> float:

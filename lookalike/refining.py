@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import parts
+from lookalike.asking import check_top, name_of
 from lookalike.collection.queries import several
 from lookalike.faceset import FaceSet
 from lookalike.kernels.order import best_first, places
 from lookalike.ranking import Answer, Ranking
-from lookalike.retrieval import Search, check_top
+from lookalike.retrieval import Search
 from lookalike.similarities.contract import PreparedSets
 from lookalike.transitivity.calibration import worth_reading
 from lookalike.transitivity.shortlist import narrowed
@@ -51,6 +52,9 @@ class Refined:
     asked : dict of str to str
         The query or the confirmed set to which the answer is most alike: the evidence for the answer is what
         `Search.explain` says of these two.
+    baseline : tuple of (str, int)
+        The first sets by likeness alone, the mean too, as many as there are answers; each with its rank in
+        the ranking.
     """
 
     ranking: Ranking
@@ -58,6 +62,7 @@ class Refined:
     rejected: tuple[str, ...]
     before: dict[str, int]
     asked: dict[str, str]
+    baseline: tuple[tuple[str, int], ...] = ()
 
 
 def refine(
@@ -86,49 +91,48 @@ def refine(
         Without any decided set, its ranking is what `Search.find` returns.
     """
     check_top(top)
-    name = query if isinstance(query, str) else query.id
-    own = search.tables.number(query) if isinstance(query, str) else -1
+    own = search.member(query)
     friends, strangers = (_numbers(search, given, own) for given in (confirmed, rejected))
-    if not len(friends) + len(strangers):
-        plain = search.find(query, top)
-        ranks = {answer.id: answer.rank for answer in plain}
-        return Refined(plain, tuple(confirmed), tuple(rejected), ranks, dict.fromkeys(plain.ids, name))
     group = [query, *_some_friends(search, query, friends)]
     against = _nearest_strangers(search, group, np.setdiff1d(strangers, friends))
     told = _ask(search, [*group, *against], len(group), _undecided(search, own, friends, strangers), top)
     scores, baseline = told.scores[: len(group)], told.baseline[: len(group)]
-    fused = scores.mean(axis=0)
+    fused, likeness = scores.mean(axis=0), baseline.mean(axis=0)
     if against:
         fused = fused - PENALTY * np.maximum(told.scores[len(group) :].max(axis=0) - fused, 0.0)
-    whole = best_first(fused, baseline.mean(axis=0))
-    order = whole[:top]
-    ids = [search.tables.ids[number] for number in told.targets[order]]
-    names, before = [name, *group[1:]], 1 + places(scores[0], baseline[0], order)
+    whole = best_first(fused, likeness)
+    order, alone = whole[:top], best_first(likeness, likeness, top)
+    ids = search.tables.ids
+    found = [ids[number] for number in told.targets[order]]
+    names, before = [name_of(one) for one in group], 1 + places(scores[0], baseline[0], order)
+    ranks = 1 + places(fused, likeness, alone)
     return Refined(
-        _ranking(search, query, told, fused, baseline.mean(axis=0), whole, scores.argmax(axis=0), top),
+        _ranking(search, query, told, fused, likeness, whole, scores.argmax(axis=0), top),
         tuple(confirmed),
         tuple(rejected),
-        dict(zip(ids, before.tolist(), strict=True)),
-        {id: str(names[who]) for id, who in zip(ids, scores.argmax(axis=0)[order], strict=True)},
+        dict(zip(found, before.tolist(), strict=True)),
+        {id: names[who] for id, who in zip(found, scores.argmax(axis=0)[order], strict=True)},
+        tuple((ids[told.targets[place]], int(rank)) for place, rank in zip(alone, ranks, strict=True)),
     )
 
 
 # Who is asked.
 
 
-def _numbers(search: Search, given: Sequence[str], own: int) -> Numbers:
+def _numbers(search: Search, given: Sequence[str], own: int | None) -> Numbers:
     """Numbers of those sets that the search knows, in increasing order, the query left out."""
     known = search.tables.numbers
     return np.array(sorted({known[id] for id in several(given) if id in known} - {own}), dtype=np.int64)
 
 
-def _undecided(search: Search, own: int, *decided: Numbers) -> Numbers:
-    return np.setdiff1d(np.arange(len(search.tables)), [own, *np.concatenate(decided)])
+def _undecided(search: Search, own: int | None, *decided: Numbers) -> Numbers:
+    asks = [] if own is None else [own]
+    return np.setdiff1d(np.arange(len(search.tables)), [*asks, *np.concatenate(decided)])
 
 
 def _likeness(search: Search, group: Sequence[str | FaceSet], others: Numbers) -> Floats:
     """How alike each of some sets is to the one of a group that it is most alike to."""
-    asked = PreparedSets.join([search._prepared(each) for each in group])
+    asked = PreparedSets.join([search.prepared(each) for each in group])
     return compare(search.tables.similarity, asked, search.tables.sets[others]).scores.max(axis=0)
 
 
@@ -179,8 +183,8 @@ def _ask(
             chances.append(None if found is None else found[targets])
     else:
         for each in asking:
-            tables, member = narrowed(search.tables, targets, search._member(each), search.reranker.asks)
-            [row] = rows(tables, PreparedSets.join([search._prepared(each)]), [member])
+            tables, member = narrowed(search.tables, targets, search.member(each), search.reranker.asks)
+            [row] = rows(tables, PreparedSets.join([search.prepared(each)]), [member])
             scored = search.reranker.score(row, tables)
             chosen = np.array([*map(search.tables.number, tables.ids), -1])
             scores.append(scored.scores)
@@ -199,7 +203,7 @@ def _shortlisted(
     shortlist = search.shortlist
     if shortlist is None or top is None or top > shortlist.sizes.served:
         return None
-    found = [shortlist.targets(search._prepared(each), search.reranker.asks > 0) for each in group]
+    found = [shortlist.targets(search.prepared(each), search.reranker.asks > 0) for each in group]
     targets = np.intersect1d(np.unique(np.concatenate(found)), undecided)
     # All nearest faces are those of a few very large sets, or of sets that were decided on.
     return targets if len(targets) >= shortlist.sizes.served else None
@@ -235,7 +239,7 @@ def _ranking(
             )
         )
     return Ranking(
-        query if isinstance(query, str) else query.id,
+        name_of(query),
         tuple(answers),
         len(told.targets),
         parts.spec(search.tables.similarity),

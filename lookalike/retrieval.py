@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import parts
+from lookalike import asking, parts
+from lookalike.asking import check_top, name_of
 from lookalike.calibrating import calibrate
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput
@@ -19,7 +20,6 @@ from lookalike.explaining import relations, without, witnesses
 from lookalike.faceset import FaceSet
 from lookalike.indexing import index
 from lookalike.kernels.order import best_first, places
-from lookalike.parameters import is_whole
 from lookalike.preparations.contract import Preparation
 from lookalike.preparing import AUTO
 from lookalike.progress import Track, silent
@@ -98,12 +98,12 @@ class Search:
             raise BadInput(f"query and target are the same set {query!r}: choose another target")
         said = self.reranker.beliefs(row, self.tables)
         scored = self.reranker.score(row, self.tables)
-        similarity, prepared = self.tables.similarity, self._prepared(query)
+        similarity, prepared = self.tables.similarity, self.prepared(query)
         asked = np.array(numbers)
         ranks = 1 + places(without(row.member, scored.scores), row.scores, asked)
         for answer, number in zip(self._answers(row, scored, asked, ranks), numbers, strict=True):
             yield Explanation(
-                query=_name(query),
+                query=name_of(query),
                 answer=answer,
                 total=self._others(row),
                 query_face=similarity.exemplar(prepared, row.query_modes[number]),
@@ -118,8 +118,8 @@ class Search:
         """Compare each query with every set: the only arithmetic on faces that a query needs."""
         if not queries:
             return iter(())
-        members = [self._member(query) for query in queries]
-        return rows(self.tables, PreparedSets.join([self._prepared(query) for query in queries]), members)
+        members = [self.member(query) for query in queries]
+        return rows(self.tables, PreparedSets.join([self.prepared(query) for query in queries]), members)
 
     def order(self, row: Row, scores: NDArray[np.float64], top: int | None = None) -> NDArray[np.int64]:
         """Numbers of the best sets; ties go to the baseline, then to the id. The query is left out."""
@@ -129,7 +129,7 @@ class Search:
 
     def _find_among(self, shortlist: Shortlist, query: str | FaceSet, top: int) -> Ranking:
         """Rank the shortlist: every set of it has the score that it has among all."""
-        member, prepared = self._member(query), self._prepared(query)
+        member, prepared = self.member(query), self.prepared(query)
         targets = shortlist.targets(prepared, self.reranker.asks > 0)
         targets = targets[targets != member]
         if len(targets) < shortlist.sizes.served:
@@ -145,27 +145,13 @@ class Search:
         """How likely each set is the query's person; None if nothing can be said."""
         return self.calibration.probabilities(scores, row.member) if self.calibration else None
 
-    def _member(self, query: str | FaceSet) -> int | None:
-        if not isinstance(query, str):
-            return None
-        number = self.tables.number(query)
-        if len(self.tables) == 1:
-            raise BadInput("the gallery holds only the query itself: add more sets to search in")
-        return number
+    def member(self, query: str | FaceSet) -> int | None:
+        """The number of the set that asks, which is no answer; None for faces from outside."""
+        return asking.member(self.tables, query)
 
-    def _prepared(self, query: str | FaceSet) -> dict[str, NDArray[np.generic]]:
-        if isinstance(query, str):
-            found: dict[str, NDArray[np.generic]] = self.tables.sets[self.tables.number(query)]
-            return found
-        if not isinstance(query, FaceSet):
-            raise BadInput(f"a query is a set id or a FaceSet, got {type(query).__name__}: make a set of it")
-        length = self.tables.dimension
-        if query.dimension != length:
-            raise BadInput(
-                f"query {query.id!r} is described by {query.dimension} numbers a face, the gallery by "
-                f"{length}: describe both the same way"
-            )
-        return dict(self.tables.similarity.prepare(self.tables.preparation.apply(query.faces)))
+    def prepared(self, query: str | FaceSet) -> dict[str, NDArray[np.generic]]:
+        """The faces of a query as they are compared."""
+        return asking.prepared(self.tables, query)
 
     def _ranking(self, query: str | FaceSet, row: Row, top: int | None) -> Ranking:
         scored = self.reranker.score(row, self.tables)
@@ -176,7 +162,7 @@ class Search:
         worth = worth_reading(self.probabilities(row, scored.scores))
         own = None if isinstance(query, str) else query.pictures
         about = (total, similarity, reranker, total, worth, self.pictures, own)
-        return Ranking(_name(query), tuple(answers), *about)
+        return Ranking(name_of(query), tuple(answers), *about)
 
     def _answers(
         self, row: Row, scored: Scored, numbers: NDArray[np.int64], ranks: NDArray[np.int64]
@@ -199,18 +185,6 @@ class Search:
     def _others(self, row: Row) -> int:
         """How many sets a query is ranked against: a narrowed table does not count the query anyway."""
         return len(self.tables) - (row.member is not None and row.member < len(self.tables))
-
-
-def check_top(top: object) -> None:
-    """Refuse a number of answers that makes no sense; None means all.
-
-    Raises
-    ------
-    BadInput
-        If it is not a whole number of at least 1.
-    """
-    if top is not None and not is_whole(top, 1):
-        raise BadInput(f"top must be a whole number of at least 1, got {top!r}")
 
 
 def open_search(
@@ -287,10 +261,6 @@ def explain(
     """
     search = open_search(gallery, similarity, reranker, seed, track, preparation=preparation)
     return search.explain(query, target)
-
-
-def _name(query: str | FaceSet) -> str:
-    return query if isinstance(query, str) else query.id
 
 
 def _pictures(path: Path, set_id: str) -> Sequence[bytes]:

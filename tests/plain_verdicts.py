@@ -102,4 +102,10 @@ class PlainVerdicts:
         if self.are_one(one, other):
             return "same"
         pair = frozenset((one, other))
-        return self.said.get(pair) or ("different" if pair in apart else None)
+        return self.said.get(pair) or ("different" if other in self.others(one, apart) else None)
+
+    def others(self, point: str, apart: Sequence[frozenset]) -> set[str]:
+        """Everybody who hangs together with somebody who is not the person of this set."""
+        group = self.sets(point)
+        beside = set().union(*(pair for pair in [*self.different, *apart] if pair & group), set()) - group
+        return set().union(*map(self.sets, beside), set()) - group

@@ -36,7 +36,20 @@ def test_names_as_they_are_kept(given: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["", " \n ", "x" * (LONGEST_NAME + 1), "a\x00b", "a\x1bb", "\ud800", 7, None]
+    "given",
+    [
+        "",
+        " \n ",
+        "x" * (LONGEST_NAME + 1),
+        "a\x00b",
+        "a\x1bb",
+        "\ud800",
+        "a\u202eb",
+        "\u2066a",
+        "a\u2069",
+        7,
+        None,
+    ],
 )
 def test_what_is_no_name(given: object) -> None:
     with pytest.raises(BadInput, match="a name"):

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from lookalike import Gallery, judging
+from lookalike.decision import draft
 from lookalike.errors import BadInput, Conflict, NotFound
-from lookalike.judging import Person, judge, judged, merge, name, rename, split, undo
+from lookalike.judging import Person, judge, judged, merge, name, rename, split, undo, undo_all
 from tests.collection.samples import a_file, a_set
 
 
@@ -23,9 +24,12 @@ def gallery(tmp_path: Path) -> Iterator[Gallery]:
 
 def test_one_decision_for_each_answer(gallery: Gallery) -> None:
     made = judge(gallery, "a", ["c", "b", "c"], "same")
-    assert [(one.number, one.sets) for one in made] == [(1, ("a", "c")), (2, ("a", "b"))]
+    assert [(one.number, one.sets, new) for one, new in made] == [
+        (1, ("a", "c"), True),
+        (2, ("a", "b"), True),
+    ]
     again = judge(gallery, "b", ["a", "d"], "same")
-    assert [one.number for one in again] == [2, 3]
+    assert [(one.number, new) for one, new in again] == [(2, False), (3, True)]
     assert judged(gallery).confirmed("a") == ["b", "c", "d"]
 
 
@@ -133,7 +137,7 @@ def test_merging_and_splitting(gallery: Gallery) -> None:
 
 def test_undoing(gallery: Gallery) -> None:
     assert undo(gallery) is None
-    first, second = judge(gallery, "a", ["b", "c"], "same")
+    first, second = (one for one, _ in judge(gallery, "a", ["b", "c"], "same"))
     assert undo(gallery, first.number) == first
     with pytest.raises(Conflict, match="undone already"):
         undo(gallery, first.number)
@@ -142,6 +146,61 @@ def test_undoing(gallery: Gallery) -> None:
     assert undo(gallery) == second
     assert undo(gallery) is None
     assert [one.undone for one in gallery.decisions()] == [True, True, False, False]
+
+
+def test_undoing_several_is_all_or_none(gallery: Gallery) -> None:
+    judge(gallery, "a", ["b", "c", "d"], "same")
+    anna = name(gallery, ["e"], "Anna")
+    rename(gallery, anna.number, "Ann")
+    for numbers, error, why in (
+        ([1, 7], NotFound, "no decision 7"),
+        ([1, 4], Conflict, "decision 5 builds on one of decisions 1, 4: undo 5 first"),
+    ):
+        with pytest.raises(error, match=why):
+            undo_all(gallery, numbers)
+        assert len(gallery.decisions()) == 5
+    assert [one.number for one in undo_all(gallery, [4, 5, 1, 4])] == [5, 4, 1]
+    assert judged(gallery).confirmed("a") == ["c", "d"]
+    assert [one.number for one in undo_all(gallery, None)] == [3]
+    assert judged(gallery).confirmed("a") == ["c"]
+    with pytest.raises(Conflict, match="undone already"):
+        undo_all(gallery, [2, 3])
+    assert judged(gallery).confirmed("a") == ["c"]
+
+
+def test_whoever_is_rejected_is_rejected_with_everybody_tied_to_them(gallery: Gallery) -> None:
+    judge(gallery, "a", ["b"], "different")
+    judge(gallery, "b", ["c"], "same")
+    judge(gallery, "f", ["d"], "same")
+    known = judged(gallery)
+    assert (known.rejected("a"), known.rejected("c"), known.rejected("e")) == (["b", "c"], ["a"], ["d", "f"])
+    assert known.verdict("a", "c") == known.verdict("c", "a") == known.verdict("d", "e") == "different"
+    with pytest.raises(Conflict):
+        judge(gallery, "a", ["c"], "same")
+
+
+def test_who_is_told_of_a_person_does_not_stumble_over_others(
+    gallery: Gallery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is decided is undone by somebody else before the verb returns."""
+    decide = gallery.decide
+
+    def meddled(make):
+        made = decide(make)
+        for one in reversed(made):
+            decide(lambda log, apart, one=one: [draft("undo", other=one.number)])
+        return made
+
+    anna, bea = name(gallery, ["a", "b"], "Anna"), name(gallery, ["c"], "Bea")
+    monkeypatch.setattr(gallery, "decide", meddled)
+    assert name(gallery, ["d"], "Cora") == Person(3, "Cora", ("d",))
+    assert name(gallery, ["d"], "anna") == Person(anna.number, "Anna", ("a", "b", "d"))
+    assert rename(gallery, anna.number, "Ann") == Person(anna.number, "Ann", ("a", "b"))
+    assert merge(gallery, anna.number, bea.number) == Person(bea.number, "Bea", ("a", "b", "c"))
+    cora = split(gallery, anna.number, ["b"], "Cora")
+    assert cora is not None
+    assert (cora.name, cora.sets) == ("Cora", ("b",))
+    assert set(judged(gallery).people) == {anna.number, bea.number}
 
 
 def test_undoing_what_others_build_on(gallery: Gallery) -> None:
@@ -181,6 +240,7 @@ def test_asking_again_is_free(gallery: Gallery) -> None:
 
 
 def test_a_closed_gallery_is_let_go(tmp_path: Path) -> None:
+    gc.collect()  # those of other tests
     with Gallery(tmp_path / "other", create=True) as opened:
         judged(opened)
         before = len(judging._LAST)

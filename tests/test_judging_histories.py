@@ -206,11 +206,8 @@ class DecisionHistories(RuleBasedStateMachine):
                 judged.verdict(one, other) == judged.verdict(other, one) == model.verdict(one, other, apart)
             )
         for id in self.gallery.ids():
-            confirmed = model.sets(id) - {id}
-            group = {id, *confirmed}
-            pairs = [*model.different, *apart]
-            beside = set().union(*(pair for pair in pairs if pair & group), set()) - group
-            assert (judged.confirmed(id), judged.rejected(id)) == (sorted(confirmed), sorted(beside))
+            confirmed, others = model.sets(id) - {id}, model.others(id, apart)
+            assert (judged.confirmed(id), judged.rejected(id)) == (sorted(confirmed), sorted(others))
 
     @invariant()
     def is_stored(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Search, index, open_search, parts, train
+from lookalike.asking import Excerpt
 from lookalike.errors import BadInput, NotFound
 from lookalike.refining import MOST_AGAINST, MOST_ASKING, PENALTY, refine
 from lookalike.transitivity.shortlist import Sizes
@@ -81,6 +82,32 @@ def test_outside_the_gallery(plane: Search) -> None:
     assert found.ranking.ids == ["q", "d", "b"]
     member = {answer.id: answer.score for answer in refine(plane, "q", ["c"], ["e"]).ranking}
     assert {answer.id: answer.score for answer in found.ranking if answer.id != "q"} == pytest.approx(member)
+
+
+def test_some_faces_stand_for_their_set(plane: Search) -> None:
+    """The set whose faces ask is no answer, with decisions and without."""
+    query = Excerpt("q", turned("q", 0).faces)
+    for yes, no in (([], []), (["c"], ["e"]), ([], ["e"]), (["q", "c"], ["q"])):
+        found, member = refine(plane, query, yes, no), refine(plane, "q", yes, no)
+        assert found.ranking.ids == member.ranking.ids
+        assert [one.score for one in found.ranking] == pytest.approx([one.score for one in member.ranking])
+        assert (found.before, found.asked, found.baseline) == (member.before, member.asked, member.baseline)
+        assert found.ranking.total == member.ranking.total
+    assert "q" not in plane.find(query).ids
+    with pytest.raises(BadInput, match="same set"):
+        plane.explain(query, "q")
+
+
+def test_the_first_by_likeness_alone(world: tuple[Search, dict[str, str]]) -> None:
+    """They are those of the baseline itself, whatever the second stage puts first."""
+    search, _ = world
+    alone, moved = Search(search.tables, train(search.tables, "baseline")), 0
+    for query in search.tables.ids[:8]:
+        found = refine(search, query, [], [], 5)
+        whole = {answer.id: answer.rank for answer in search.find(query)}
+        assert found.baseline == tuple((id, whole[id]) for id in alone.find(query, 5).ids)
+        moved += {id for id, _ in found.baseline} != set(found.ranking.ids)
+    assert moved
 
 
 def test_everything_decided(plane: Search) -> None:

@@ -52,7 +52,7 @@ def find(
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
     from lookalike import Gallery
-    from lookalike.retrieval import check_top
+    from lookalike.asking import check_top
     from lookalike.showing import check_new, draw_ranking
 
     check_top(top)

@@ -76,6 +76,34 @@ class Gallery(Readable):
         with self._opened.transaction(writing=True) as connection:
             return rows.add(connection, self.path, faceset, descriptor)
 
+    def add_together(
+        self, sets: Sequence[FaceSet], apart: Iterable[tuple[str, str]] = (), descriptor: str = "array"
+    ) -> None:
+        """Add sets that were seen together, all of them or none.
+
+        Parameters
+        ----------
+        sets : sequence of FaceSet
+        apart : iterable of pairs of ids
+            Sets, of these or of the gallery, that are certainly of different people.
+        descriptor : str
+            What made the faces.
+
+        Raises
+        ------
+        Conflict
+            As `add`.
+        NotFound
+            If one of a pair is not there.
+        """
+        for faceset in sets:
+            rows.check(faceset, descriptor)
+        pairs_apart = pairs.checked(apart)
+        with self._opened.transaction(writing=True) as connection:
+            for faceset in sets:
+                rows.add(connection, self.path, faceset, descriptor)
+            pairs.insert(connection, self.path, pairs_apart)
+
     def remove(self, ids: Iterable[str]) -> list[str]:
         """Remove sets, all of them or none, then wipe what they leave behind in the file.
 

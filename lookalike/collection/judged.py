@@ -40,6 +40,7 @@ class Judged:
             if sets := self.verdicts.sets(number):
                 self.people[number] = Person(number, self.verdicts.names[number], tuple(sets))
         self._persons = {set_id: person for person in self.people.values() for set_id in person.sets}
+        self._rejected: dict[str, frozenset[str]] = {}
         self._groups: dict[str, tuple[str, ...]] = {}
         for set_id in self.verdicts.tied():
             if set_id not in self._groups:
@@ -57,19 +58,30 @@ class Judged:
         said = self.verdicts.direct.get((min(one, other), max(one, other)))
         if said is not None:
             return said.kind
-        return "different" if other in self.verdicts.apart(one) else None
+        return "different" if other in self._others(one) else None
 
     def confirmed(self, set_id: str) -> list[str]:
         """The other sets of the same person, by whatever chain of decisions; in order."""
         return [other for other in self._groups.get(set_id, ()) if other != set_id]
 
     def rejected(self, set_id: str) -> list[str]:
-        """Sets of others: said to be, or seen beside this set or one that is confirmed; in order."""
+        """Sets of others: said to be, or seen beside this set or one that is confirmed; in order.
+
+        All sets of somebody else are, if one is.
+        """
+        return sorted(self._others(set_id))
+
+    def _others(self, set_id: str) -> frozenset[str]:
+        known = self._rejected.get(set_id)
+        if known is not None:
+            return known
         group = {set_id, *self.confirmed(set_id)}
         found: set[str] = set()
         for each in group:
             found |= self.verdicts.different(each).keys() | self.verdicts.apart(each)
-        return sorted(found - group)
+        whole = {each for other in found - group for each in self._groups.get(other, (other,))}
+        self._rejected[set_id] = frozenset(whole - group)
+        return self._rejected[set_id]
 
 
 def folded(log: Iterable[Decision], apart: Iterable[Pair] = ()) -> Verdicts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from lookalike.collection import media, models, pairs, queries, rows
 from lookalike.collection.decisions import RememberedLog
@@ -14,6 +15,14 @@ from lookalike.collection.queries import SetFacts
 from lookalike.collection.verdicts import Pair
 from lookalike.decision import Decision
 from lookalike.faceset import FaceSet
+
+
+class Snapshot(NamedTuple):
+    """The list of sets in one version of a gallery: its fingerprint, content hashes by id, facts by id."""
+
+    fingerprint: str
+    contents: dict[str, str]
+    listing: list[SetFacts]
 
 
 class Readable:
@@ -59,6 +68,15 @@ class Readable:
         """SHA-256 of descriptor, dimension, contents: two galleries with the same one rank alike."""
         with self._opened.transaction() as connection:
             return self._remembered.fingerprint(connection, self.path)
+
+    def snapshot(self, known: str = "") -> Snapshot | None:
+        """Fingerprint, contents and listing, all of one version; None if its fingerprint is the known one."""
+        with self._opened.transaction() as connection:
+            fingerprint = self._remembered.fingerprint(connection, self.path)
+            if fingerprint == known:
+                return None
+            contents = self._remembered.contents(connection, self.path)
+            return Snapshot(fingerprint, contents, queries.listing(connection, self.path))
 
     def listing(self, ids: Iterable[str] | None = None) -> Iterator[SetFacts]:
         """What is known of each set without reading its faces, by id; or of some, in the order asked for."""

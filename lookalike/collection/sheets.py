@@ -20,6 +20,7 @@ FORMULA: Final = (
     "@",
     "\t",
     "\r",
+    "\n",
     "\N{FULLWIDTH EQUALS SIGN}",
     "\N{FULLWIDTH PLUS SIGN}",
     "\N{FULLWIDTH HYPHEN-MINUS}",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lookalike.asking import Excerpt
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, NotFound
 from lookalike.faceset import FaceSet
@@ -17,13 +18,23 @@ from lookalike.refining import Refined, refine
 from lookalike.retrieval import Search
 from lookalike.server.browsing import Browsing
 from lookalike.server.catalogue import Catalogue
-from lookalike.server.methods import method_of, methods, similarities
-from lookalike.server.models import AnswerView, FaceView, GalleryView, SearchAsk, SearchView, SetView
+from lookalike.server.methods import Method, method_of, methods, similarities
+from lookalike.server.models import (
+    AnswerView,
+    BaselineView,
+    FaceView,
+    GalleryView,
+    SearchAsk,
+    SearchView,
+    SetView,
+)
 from lookalike.server.searches import Searches
 from lookalike.server.uploads import Uploads
 
 # Faces of a proxy beside an answer.
 FEW = 3
+# How far down the list an answer is looked for before it is explained by the query alone.
+DEEP = 500
 
 
 @dataclass(frozen=True)
@@ -46,18 +57,6 @@ class Question:
     set_id: str | None
     view: SetView
     face: Callable[[int], FaceView]
-
-
-class Standing(Search):
-    """A search in which some faces of a set stand for the whole: the set is neither answer nor proxy."""
-
-    @classmethod
-    def of(cls, search: Search) -> Search:
-        """The same search, so asked."""
-        return cls(search.tables, search.reranker, search.shortlist, search.calibration, search.pictures)
-
-    def _member(self, query: str | FaceSet) -> int | None:
-        return super()._member(query) if isinstance(query, str) else self.tables.numbers.get(query.id)
 
 
 @dataclass(frozen=True)
@@ -90,8 +89,7 @@ class Answering:
     def gallery_view(self) -> GalleryView:
         """The whole collection in numbers, and what can be chosen."""
         catalogue, known = self._browsing.catalogue(), self._browsing.known()
-        usual = SearchAsk()
-        held = self._searches.held(method_of(usual.similarity, usual.reranker, None))
+        held = self._searches.held(_method(SearchAsk()))
         newer, gone = (len(catalogue.facts), 0) if held is None else held.against(catalogue)
         return GalleryView(
             name=self._gallery.path.stem,
@@ -108,6 +106,16 @@ class Answering:
             finding="" if held is None else held.search.reranker.finding,
         )
 
+    def is_ready(self, ask: SearchAsk) -> bool:
+        """Whether a question is answered at once; if not, the collection has to be made ready for it first.
+
+        Raises
+        ------
+        NotFound
+            If there is no such method.
+        """
+        return self._searches.is_ready(_method(ask), self._browsing.catalogue())
+
     def search(self, ask: SearchAsk) -> SearchView:
         """Answers to a question.
 
@@ -117,7 +125,7 @@ class Answering:
             If there is no such set or upload, or nothing to search in.
         """
         began = time.monotonic()
-        found = self.find(ask, ask.top)
+        found = self.find(ask)
         ranking, catalogue, known = found.refined.ranking, found.catalogue, found.known
         decided = bool(found.refined.confirmed or found.refined.rejected)
         views = [
@@ -132,6 +140,10 @@ class Answering:
             worth_reading=ranking.worth_reading,
             reading=ranking.reading,
             answers=views,
+            baseline=[
+                BaselineView(rank=rank, set=self._browsing.show(catalogue, known, one), learnt_rank=learnt)
+                for rank, (one, learnt) in enumerate(found.refined.baseline, start=1)
+            ],
             confirmed=[self._browsing.show(catalogue, known, one) for one in found.refined.confirmed],
             rejected=[self._browsing.show(catalogue, known, one) for one in found.refined.rejected],
             version=found.search.tables.fingerprint,
@@ -141,14 +153,13 @@ class Answering:
             milliseconds=round(1000 * (time.monotonic() - began), 1),
         )
 
-    def find(self, ask: SearchAsk, top: int) -> Found:
-        """The answers to a question, so many of them."""
-        method = method_of(ask.similarity, ask.reranker, ask.proxies)
-        catalogue, known = self._browsing.catalogue(), self._browsing.known()
-        if ask.set is not None and ask.set not in catalogue.ids:
-            catalogue = self._browsing.catalogue(at_once=True)
-        ready = self._searches.ready(method, catalogue)
-        search = ready.search
+    def find(self, ask: SearchAsk, deep: bool = False) -> Found:
+        """The answers to a question: as many as it asks for, or as many more as the same ranking serves."""
+        new = ask.set is not None and ask.set not in self._browsing.catalogue().ids
+        ready, catalogue = self._searches.ready(
+            _method(ask), lambda at_once: self._browsing.catalogue(at_once or new)
+        )
+        known, search = self._browsing.known(), ready.search
         question = self._question(ask, catalogue, known, search)
         confirmed: list[str] = []
         rejected: list[str] = []
@@ -156,15 +167,13 @@ class Answering:
             confirmed = _there(known.confirmed(question.set_id), catalogue)
             rejected = _there(known.rejected(question.set_id), catalogue)
         numbers = search.tables.numbers
-        if question.set_id is not None and not isinstance(question.asked, str):
-            search = Standing.of(search)
         with self._searches.turn():
             refined = refine(
                 search,
                 question.asked,
                 [one for one in confirmed if one in numbers],
                 [one for one in rejected if one in numbers],
-                top,
+                _depth(search, ask.top) if deep else ask.top,
             )
         # What the search does not know yet was decided on all the same.
         refined = replace(refined, confirmed=tuple(confirmed), rejected=tuple(rejected))
@@ -202,7 +211,8 @@ class Answering:
             asked: str | FaceSet = set_id
         else:
             whole = self._gallery.get(set_id)
-            asked = whole if chosen is None else FaceSet(set_id, whole.faces[np.array(chosen)], whole.origin)
+            faces = whole.faces if chosen is None else whole.faces[np.array(chosen)]
+            asked = Excerpt(set_id, faces, whole.origin)
 
         def face(place: int) -> FaceView:
             number = place if chosen is None else chosen[min(place, len(chosen) - 1)]
@@ -221,6 +231,16 @@ class Answering:
             return self._uploads.faces(key, ask.person or 0, [numbers[min(place, len(numbers) - 1)]])[0]
 
         return Question(asked, None, view, face)
+
+
+def _method(ask: SearchAsk) -> Method:
+    return method_of(ask.similarity, ask.reranker, ask.proxies)
+
+
+def _depth(search: Search, top: int) -> int:
+    """How far down answers can be looked for without another ranking than that of the first few."""
+    served = DEEP if search.shortlist is None else search.shortlist.sizes.served
+    return max(top, served)
 
 
 def _chosen(faces: Sequence[int], count: int) -> list[int]:

@@ -30,13 +30,13 @@ Person = Annotated[int, Path(ge=0, le=2**53)]
 @router.post("/judgements", response_model=Judged)
 def judge(request: Request, ask: JudgeAsk) -> Judged:
     """Say of some sets whether they show the person of another; of all of them, or of none."""
-    return Judged(decisions=desk_of(request).judge(ask.query, ask.targets, ask.verdict))
+    return desk_of(request).judge(ask.query, ask.targets, ask.verdict)
 
 
 @router.post("/judgements/undo", response_model=Undone)
 def undo(request: Request, ask: UndoAsk) -> Undone:
-    """Take a decision back, the last one unless its number is given."""
-    return Undone(decision=desk_of(request).undo(ask.number))
+    """Take decisions back, all of them or none; the last one unless numbers are given."""
+    return Undone(decisions=desk_of(request).undo(ask.numbers))
 
 
 @router.get("/judgements", response_model=History)

@@ -90,9 +90,9 @@ def create_app(path: Path, token: str, hosts: Collection[str], most_upload: int 
 def say(request: Request, status: int, sentence: str) -> Response:
     """Tell why something is refused: a sentence for programs, a page for people."""
     whole = sentence[:1].upper() + sentence[1:]
-    if request.url.path.startswith(FOR_PROGRAMS):
+    if request.scope["path"].startswith(FOR_PROGRAMS):
         return JSONResponse({"error": whole}, status)
-    return pages.error_page(request, status, whole)
+    return pages.error_page(status, whole)
 
 
 def _in_words(request: Request, error: Exception) -> Response:

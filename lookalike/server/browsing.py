@@ -10,13 +10,14 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.queries import SetFacts
 from lookalike.judging import Judged, judged
 from lookalike.server.catalogue import Catalogue, Catalogues
+from lookalike.server.films import film_of
 from lookalike.server.models import FaceView, PersonName, SetPage, SetsAsk, SetView
 from lookalike.server.pictures import FILM, SET, Latest, Pictures
 from lookalike.sighting import Sighting, timecode
 
 STRIP = 10
-# Sets of which strips are remembered, and where their faces were seen.
-REMEMBERED = 5000
+# Faces whose views are remembered, and those of which it is known how they were seen: about 1 kB each.
+REMEMBERED = 50_000
 
 
 class Browsing:
@@ -32,8 +33,8 @@ class Browsing:
     def __init__(self, gallery: Gallery, pictures: Pictures) -> None:
         self._gallery, self._pictures = gallery, pictures
         self._catalogues = Catalogues(gallery)
-        self._seen: Latest[Sequence[Sighting]] = Latest(REMEMBERED)
-        self._strips: Latest[list[FaceView]] = Latest(REMEMBERED)
+        self._seen: Latest[Sequence[Sighting]] = Latest(REMEMBERED, len)
+        self._strips: Latest[list[FaceView]] = Latest(REMEMBERED, len)
         self._sorted: Latest[list[SetFacts]] = Latest(4)
 
     def catalogue(self, at_once: bool = False) -> Catalogue:
@@ -83,8 +84,14 @@ class Browsing:
             strip=self.faces(catalogue, set_id, range(facts.faces))
             if strip is None
             else self._strip(catalogue, set_id, min(strip, facts.faces)),
-            film=f"/films/{self._pictures.token(FILM, key)}" if facts.start is not None else None,
+            film=self._film(facts, key),
         )
+
+    def _film(self, facts: SetFacts, key: str) -> str | None:
+        """Where the film of a set can be asked for, if it lies where it was looked at."""
+        if facts.start is None or film_of(self._gallery, facts.id) is None:
+            return None
+        return f"/films/{self._pictures.token(FILM, key)}"
 
     def _strip(self, catalogue: Catalogue, set_id: str, count: int) -> list[FaceView]:
         """Pictures alone: to read how the faces of fifty sets were seen takes longer than to find them."""

@@ -85,14 +85,12 @@ class Catalogues:
             return self._now
 
     def _look(self) -> None:
-        version = self._gallery.fingerprint()
-        while version != self._now.version:
-            contents = self._gallery.contents()
-            facts = {one.id: one for one in self._gallery.listing()}
-            again = self._gallery.fingerprint()
-            if again == version and facts.keys() == contents.keys():
-                old = self._now.keys
-                keys = {set_id: old.get(set_id) or key_of(set_id) for set_id in facts}
-                ids = {key: set_id for set_id, key in keys.items()}
-                self._now = Catalogue(version, facts, contents, keys, ids)
-            version = again
+        # One version, however fast others add: looking again until nothing changed might never end.
+        found = self._gallery.snapshot(self._now.version)
+        if found is None:
+            return
+        facts = {one.id: one for one in found.listing}
+        old = self._now.keys
+        keys = {set_id: old.get(set_id) or key_of(set_id) for set_id in facts}
+        ids = {key: set_id for set_id, key in keys.items()}
+        self._now = Catalogue(found.fingerprint, facts, found.contents, keys, ids)

@@ -22,6 +22,7 @@ from lookalike.server.models import (
     PersonPage,
     PersonView,
 )
+from lookalike.server.models import Judged as JudgedView
 
 VERDICTS: Final = {
     "same": "shows the same person as",
@@ -44,18 +45,20 @@ class Deciding:
 
     # Decisions.
 
-    def judge(self, query: str, targets: Sequence[str], verdict: str) -> list[DecisionView]:
+    def judge(self, query: str, targets: Sequence[str], verdict: str) -> JudgedView:
         """Say whether some sets show the person of another; keys."""
         catalogue = self._catalogue([query, *targets])
         made = judging.judge(
             self._gallery, catalogue.id(query), [catalogue.id(one) for one in targets], verdict
         )
-        return self._views(made)
+        return JudgedView(
+            decisions=self._views([one.decision for one in made]),
+            new=[one.decision.number for one in made if one.is_new],
+        )
 
-    def undo(self, number: int | None) -> DecisionView | None:
-        """Take a decision back; None if there is nothing to take back."""
-        undone = judging.undo(self._gallery, number)
-        return None if undone is None else self._views([undone])[0]
+    def undo(self, numbers: Sequence[int]) -> list[DecisionView]:
+        """Take decisions back, all of them or none; without numbers the last one, if there is any."""
+        return self._views(judging.undo_all(self._gallery, numbers or None))
 
     def history(self, offset: int, limit: int) -> History:
         """What was decided, the newest first; that something was undone stands at what was undone."""

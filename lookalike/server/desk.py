@@ -23,6 +23,7 @@ from lookalike.server.models import (
     GalleryView,
     History,
     JobView,
+    Judged,
     NameAsk,
     PeopleView,
     PersonPage,
@@ -114,19 +115,23 @@ class Desk:
         """Answers to a question, with everything decided about its person taken into account."""
         return self.answering.search(ask)
 
+    def is_ready(self, ask: SearchAsk) -> bool:
+        """Whether a question is answered at once, by the method that it asks for."""
+        return self.answering.is_ready(ask)
+
     def evidence(self, ask: SearchAsk, target: str) -> EvidenceView:
         """Why the set of a key is an answer to a question."""
         return self.explaining.view(ask, target)
 
     # Deciding.
 
-    def judge(self, query: str, targets: Sequence[str], verdict: str) -> list[DecisionView]:
+    def judge(self, query: str, targets: Sequence[str], verdict: str) -> Judged:
         """Say whether some sets show the person of another; keys."""
         return self.deciding.judge(query, targets, verdict)
 
-    def undo(self, number: int | None = None) -> DecisionView | None:
-        """Take a decision back, the last one unless its number is given."""
-        return self.deciding.undo(number)
+    def undo(self, numbers: Sequence[int] = ()) -> list[DecisionView]:
+        """Take decisions back, all of them or none; the last one unless numbers are given."""
+        return self.deciding.undo(numbers)
 
     def history(self, offset: int = 0, limit: int = 50) -> History:
         """What was decided, the newest first."""

@@ -20,8 +20,6 @@ from lookalike.server.searches import Searches
 from lookalike.transitivity.metafeatures import NUMBERS
 
 FEW = 5
-# How far down the list an answer is looked for before it is explained by the query alone.
-DEEP = 500
 # From how much on a number is called so; the last is for what is less.
 WORDS = ((0.8, "almost the same"), (0.6, "very"), (0.4, "fairly"), (0.2, "a little"), (-2.0, "hardly"))
 
@@ -47,7 +45,7 @@ class Evidence:
         LookalikeError
             If there is no such set or question, or the set is not searched yet.
         """
-        found = self._answering.find(ask, max(ask.top, DEEP))
+        found = self._answering.find(ask, deep=True)
         target = found.catalogue.id(key)
         if target not in found.search.tables.numbers:
             raise BadInput("This set was added a moment ago: ask again when it can be searched.")
@@ -78,6 +76,7 @@ class Evidence:
             ),
             chains=[self._chain(found, told, one, face(one.query_face)) for one in told.witnesses],
             relatives=[self._relative(found, target, one, face(one.query_face)) for one in told.relatives],
+            rank_alone=told.answer.rank,
             rank_before_kin=told.rank_before_kin,
             total=found.refined.ranking.total,
             sentences=_sentences(found, told, answer, asked, by_query, self._titles(found, told)),
@@ -142,6 +141,12 @@ def _sentences(
     if answer.probability is not None:
         sure = percent(answer.probability)
         said.append(f"As far as this collection can tell, the chance that both are one person is {sure}.")
+    if found.refined.confirmed or found.refined.rejected or answer.rank != told.answer.rank:
+        # Chains are of this ranking, so their places cannot be told beside those of the one shown.
+        said.append(
+            f"If {asked.title} alone is asked with, and no decision counts, it is answer "
+            f"{told.answer.rank} of {told.total}; the next places are of that list."
+        )
     said.append(
         f"By themselves, the two are {told.answer.baseline:.2f} alike ({in_words(told.answer.baseline)}); by "
         f"that alone it would be answer {told.answer.baseline_rank}."

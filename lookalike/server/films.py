@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.media import MediaFile
 from lookalike.errors import NotFound
-from lookalike.server.browsing import Browsing
 from lookalike.server.pictures import FILM, Pictures
+
+if TYPE_CHECKING:
+    from lookalike.server.browsing import Browsing
 
 # What browsers are told; they play the first few.
 TYPES: Final = {
@@ -50,14 +52,25 @@ class Films:
         if kind != FILM:
             raise NotFound("there is no such film: load the page again")
         facts = catalogue.facts[catalogue.id(key)]
-        for file in self._gallery.files_of(facts.id):
-            path = Path(file.path)
-            if file.kind == "video" and _is_the_same(path, file):
-                return path, TYPES.get(path.suffix.lower(), "application/octet-stream")
+        path = film_of(self._gallery, facts.id)
+        if path is not None:
+            return path, TYPES.get(path.suffix.lower(), "application/octet-stream")
         raise NotFound(
             f"the film {facts.origin!r} is not where it was when it was added, or was changed since: put it "
             f"back, or add it again from where it is now"
         )
+
+
+def film_of(gallery: Gallery, set_id: str) -> Path | None:
+    """Where the film of a set lies; None if it has none, or it is not there any more."""
+    try:
+        files = gallery.files_of(set_id)
+    except NotFound:  # the set was removed a moment ago
+        return None
+    for file in files:
+        if file.kind == "video" and _is_the_same(Path(file.path), file):
+            return Path(file.path)
+    return None
 
 
 def _is_the_same(path: Path, file: MediaFile) -> bool:

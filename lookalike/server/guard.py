@@ -40,7 +40,7 @@ WRONG, WITHIN = 10, 60.0
 OURS = ("same-origin", "none")
 
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; img-src 'self' blob:; media-src 'self' blob:; "
+    "Content-Security-Policy": "default-src 'none'; img-src 'self'; media-src 'self'; "
     "style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -50,6 +50,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+# Files of our own show nobody: a browser may keep them, and asks each time whether they are still the same.
+KEPT = "no-cache"
 
 Say = Callable[[Request, int, str], Response]
 
@@ -94,7 +96,10 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if scope["path"].startswith(PUBLIC) and message["status"] < 400:
+                    headers["Cache-Control"] = KEPT
             await send(message)
 
         refused = self._refusal(request) or self._entering(request)
@@ -104,7 +109,7 @@ class Guard:
         try:
             await self._app(scope, self._limited(request, receive), guarded_send)
         except Exception:
-            logger.exception("a mistake of ours, at %s %s", request.method, request.url.path)
+            logger.exception("a mistake of ours, at %s %s", request.method, request.scope["path"])
             if not started:
                 sentence = "Something went wrong on our side: try again, or start the server again."
                 await self._say(request, 500, sentence)(scope, receive, guarded_send)
@@ -126,17 +131,18 @@ class Guard:
             return self._say(request, 405, f"{request.method} is not done here.")
         if not (origins or sites == ["same-origin"]) or headers.get("x-lookalike") != "1":
             return self._say(request, 403, "Changes are made from the page itself, or as its manual says.")
-        wanted = "multipart/form-data" if request.url.path == UPLOADS else "application/json"
+        wanted = "multipart/form-data" if request.scope["path"] == UPLOADS else "application/json"
         if request.method == "POST" and _content_type(headers) != wanted:
             return self._say(request, 415, f"This must be sent as {wanted}.")
         return None
 
     def _entering(self, request: Request) -> Response | None:
         """Turn the token into a cookie, once; refuse who has neither. None if the cookie is right."""
-        cookie = f"lookalike-{request.headers['host'].rpartition(':')[2]}"
+        # Two servers on one machine share its cookies, which know no ports: each has its own name.
+        cookie = f"lookalike-{(request.scope.get('server') or ('', 0))[1]}"
         given = request.cookies.get(cookie, "").encode()
         known = self._session is not None and compare_digest(given, self._session)
-        if request.url.path == "/" and request.method == "GET" and "token" in request.query_params:
+        if request.scope["path"] == "/" and request.method == "GET" and "token" in request.query_params:
             token = request.query_params["token"].encode()
             enter = RedirectResponse("/", HTTPStatus.SEE_OTHER)
             if self._token is not None and compare_digest(token, self._token):
@@ -144,7 +150,7 @@ class Guard:
                 enter.set_cookie(cookie, self._session.decode(), path="/", httponly=True, samesite="strict")
                 return enter
             return enter if known else self._wrong_token(request)
-        if known or (request.method == "GET" and request.url.path.startswith(PUBLIC)):
+        if known or (request.method == "GET" and request.scope["path"].startswith(PUBLIC)):
             return None
         return self._say(request, 401, "Open the address that `lookalike serve` printed, in this browser.")
 
@@ -158,7 +164,7 @@ class Guard:
 
     def _limited(self, request: Request, receive: Receive) -> Receive:
         """Stop reading a body that is too large, whatever it says of its length."""
-        most = self._most_upload if request.url.path == UPLOADS else MOST_JSON
+        most = self._most_upload if request.scope["path"] == UPLOADS else MOST_JSON
         read = 0
 
         async def limited() -> Message:

@@ -39,9 +39,19 @@ class Job:
         What it does, for people.
     work : callable
         Does it, given the job, whose `track` it calls; returns what it made, as text.
+    clean : callable, optional
+        Called once when it ends, however it does, begun or not.
     """
 
-    def __init__(self, number: int, kind: str, text: str, work: Callable[[Job], str]) -> None:
+    def __init__(
+        self,
+        number: int,
+        kind: str,
+        text: str,
+        work: Callable[[Job], str],
+        clean: Callable[[], None] | None = None,
+    ) -> None:
+        self._clean = clean
         self.number, self.kind, self.text = number, kind, text
         self.state: State = "waiting"
         self.done, self.total = 0, 0
@@ -123,6 +133,11 @@ class Job:
         )
 
     def _end(self, state: State) -> None:
+        if self._clean is not None:
+            try:
+                self._clean()
+            except Exception:
+                logger.exception("a mistake of ours, after the job %r", self.kind)
         self.state, self._ended = state, time.monotonic()
         self._finished.set()
 
@@ -139,11 +154,18 @@ class Jobs:
         # Set as soon as the server is asked to end, by whoever hears of it first.
         self.closing = False
 
-    def start(self, kind: str, text: str, work: Callable[[Job], str], lane: str = "collection") -> Job:
-        """Begin some work, or put it behind what its lane is doing."""
+    def start(
+        self,
+        kind: str,
+        text: str,
+        work: Callable[[Job], str],
+        lane: str = "collection",
+        clean: Callable[[], None] | None = None,
+    ) -> Job:
+        """Begin some work, or put it behind what its lane is doing; `clean` is called when it has ended."""
         with self._lock:
             self._last += 1
-            job = self._jobs[self._last] = Job(self._last, kind, text, work)
+            job = self._jobs[self._last] = Job(self._last, kind, text, work, clean)
             if self.closing:
                 job.cancel()
                 return job

@@ -27,6 +27,7 @@ from lookalike.server.models_people import (
 )
 from lookalike.server.models_searches import (
     AnswerView,
+    BaselineView,
     ChainView,
     DirectView,
     EvidenceAsk,
@@ -51,6 +52,7 @@ from lookalike.server.models_sets import (
 __all__ = [
     "AnswerView",
     "Ask",
+    "BaselineView",
     "ChainView",
     "DecisionView",
     "DirectView",

@@ -21,9 +21,9 @@ class JudgeAsk(Ask):
 
 
 class UndoAsk(Ask):
-    """Take a decision back; the last one unless its number is given."""
+    """Take decisions back, all of them or none; the last one unless numbers are given."""
 
-    number: Number | None = None
+    numbers: list[Number] = Field(default=[], max_length=MOST_AT_ONCE)
 
 
 class Mentioned(View):
@@ -56,15 +56,16 @@ class History(View):
 
 
 class Judged(View):
-    """What was just decided."""
+    """What stands now of each target; `new` are the numbers of those decisions that were not there before."""
 
     decisions: list[DecisionView]
+    new: list[int]
 
 
 class Undone(View):
-    """What was just taken back; nothing if there was nothing."""
+    """What was just taken back, the newest first; nothing if there was nothing."""
 
-    decision: DecisionView | None
+    decisions: list[DecisionView]
 
 
 # People.
@@ -142,12 +143,13 @@ class UploadedPerson(View):
 
 
 class UploadView(View):
-    """What was dropped onto the page: who is in it. Nothing of it is in the collection yet."""
+    """What was dropped onto the page: who is in it; `kept` are keys of the sets that it became, if any."""
 
     key: str
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
     people: list[UploadedPerson]
     remark: str = ""
+    kept: list[str] = Field(default=[])
 
 
 class JobAsk(Ask):

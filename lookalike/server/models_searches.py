@@ -42,8 +42,16 @@ class AnswerView(View):
     before: int | None = Field(default=None, description="Its rank if nothing had been decided.")
 
 
+class BaselineView(View):
+    """One set in its place by likeness alone, and the rank that it has among the answers."""
+
+    rank: int
+    set: SetView
+    learnt_rank: int
+
+
 class SearchView(View):
-    """The answers to a question, and what shaped them."""
+    """The answers to a question, and what shaped them; `baseline` is as many by likeness alone."""
 
     query: SetView
     ask: SearchAsk
@@ -52,6 +60,7 @@ class SearchView(View):
     worth_reading: int | None
     reading: str
     answers: list[AnswerView]
+    baseline: list[BaselineView]
     confirmed: list[SetView]
     rejected: list[SetView]
     version: str
@@ -115,7 +124,11 @@ class RelativeView(View):
 
 
 class EvidenceView(View):
-    """Everything that made one answer; `asked` is who made its score: the query, or a confirmed set."""
+    """Everything that made one answer; `asked` is who made its score: the query, or a confirmed set.
+
+    `rank_alone`, `rank_before_kin` and every `rank_without` are of one ranking: that of `asked` alone,
+    without decisions. The rank of `answer` is that of the answers shown.
+    """
 
     query: SetView
     asked: SetView
@@ -123,6 +136,7 @@ class EvidenceView(View):
     direct: DirectView
     chains: list[ChainView]
     relatives: list[RelativeView]
+    rank_alone: int
     rank_before_kin: int | None
     total: int
     sentences: list[str]

@@ -13,6 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import ValidationError
 
 from lookalike.errors import BadInput
+from lookalike.server.amending import ways_back
+from lookalike.server.methods import method_of
 from lookalike.server.models import FaceView, SearchAsk, SetsAsk
 from lookalike.server.timelines import timelines
 from lookalike.server.wording import FILTERS
@@ -49,9 +51,8 @@ def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(_TEMPLATES.get_template(name).render(values), status)
 
 
-def error_page(request: Request, status: int, sentence: str) -> Response:
+def error_page(status: int, sentence: str) -> Response:
     """What went wrong, as a page; it needs nothing of the collection."""
-    del request
     title = _TITLES.get(status, "That did not work")
     return render("message.html", status, title=title, words=sentence, home=status not in (401, 403, 429))
 
@@ -103,21 +104,22 @@ def query(request: Request, key: str, face: Faces = None) -> HTMLResponse:
 @router.get("/sets/{key}/why/{target}")
 def why(request: Request, key: str, target: str, face: Faces = None) -> HTMLResponse:
     """Why a set is an answer for another."""
-    evidence = _desk(request).evidence(_asked(request, face, set=key), target)
-    return render("why.html", here="", evidence=evidence, place=_back(request, f"/sets/{key}"))
+    return _explained(request, _asked(request, face, set=key), target, f"/sets/{key}")
 
 
 @router.get("/sets/{key}/review")
 def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
     """The answers as a grid of faces to judge."""
     ask = _asked(request, face, set=key)
-    if not _desk(request).gallery_view().ready:
-        return _wait(ask)
+    _desk(request).set_view(key)
+    if not _desk(request).is_ready(ask):
+        return _wait(request, ask)
     return render(
         "review.html",
         here="",
         found=_desk(request).search(ask),
         place=_back(request, f"/sets/{key}"),
+        why=lambda target: f"/sets/{key}/why/{target}{_address(request)}",
         borderline=request.query_params.get("order") == "borderline",
         link=_linker(request),
     )
@@ -148,10 +150,10 @@ def history(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0)
 @router.get("/uploads/{key}")
 def upload(request: Request, key: str) -> Response:
     """Who is in what was dropped onto the page; with one person only, straight to the answers."""
-    told = _desk(request).upload(key)
-    if len(told.people) == 1 and not told.remark:
+    told, empty = _desk(request).upload(key), not len(_desk(request).gallery)
+    if len(told.people) == 1 and not told.remark and not empty:
         return RedirectResponse(f"/uploads/{key}/find?person={told.people[0].person}", 303)
-    return render("upload.html", here="", upload=told)
+    return render("upload.html", here="", upload=told, empty=empty)
 
 
 @router.get("/uploads/{key}/find")
@@ -166,22 +168,22 @@ def find_upload(request: Request, key: str, person: int = 0, face: Faces = None)
 @router.get("/uploads/{key}/why/{target}")
 def why_upload(request: Request, key: str, target: str, person: int = 0, face: Faces = None) -> HTMLResponse:
     """Why a set is an answer for one person of an upload."""
-    evidence = _desk(request).evidence(_asked(request, face, upload=key, person=person), target)
-    return render("why.html", here="", evidence=evidence, place=_back(request, f"/uploads/{key}/find"))
+    ask = _asked(request, face, upload=key, person=person)
+    return _explained(request, ask, target, f"/uploads/{key}/find")
 
 
 def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLResponse:
     """The view of a query and its answers."""
     desk = _desk(request)
-    gallery = desk.gallery_view()
-    if not gallery.ready:
-        return _wait(ask)
+    if not desk.is_ready(ask):
+        return _wait(request, ask)
     # All faces ticked is the same as none chosen, and known to be so without looking at each.
     if ask.faces is not None and set(ask.faces) >= {one.face for one in faces}:
         ask = ask.model_copy(update={"faces": None})
-    found = desk.search(ask)
+    found, gallery, usual = desk.search(ask), desk.gallery_view(), SearchAsk()
     place = f"/sets/{ask.set}" if ask.set else f"/uploads/{ask.upload}/find"
     asked = _address(request)
+    given = None if ask.upload is None else desk.upload(ask.upload)
     return render(
         "set.html",
         here="",
@@ -193,15 +195,31 @@ def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLRe
         both=request.query_params.get("view") == "both",
         link=_linker(request),
         why=lambda key: f"{place.removesuffix('/find')}/why/{key}{asked}",
+        review=f"{place}/review{asked}",
+        kept=[] if given is None else given.kept,
+        several=given is not None and (len(given.people) > 1 or given.remark != ""),
+        ways_back=ways_back(found, desk.browsing.known()),
         methods=[(one.name, one.name.replace("_", " ")) for one in gallery.rerankers],
         method_words=next((one.words for one in gallery.rerankers if one.name == ask.reranker), ""),
+        # What was found in the collection is known of the usual method.
+        finding=gallery.finding if ask.reranker == usual.reranker else "",
         likenesses=[(name, name.replace("_", " ")) for name in gallery.similarities],
         proxy_choices=[("", "As usual"), *((count, str(count)) for count in range(1, 11))],
-        chosen_method=bool({"stage", "k", "likeness", "plain"} & request.query_params.keys()),
+        chosen_method=(ask.reranker, ask.similarity, ask.proxies) != (usual.reranker, usual.similarity, None),
     )
 
 
-def _wait(ask: SearchAsk) -> HTMLResponse:
+def _explained(request: Request, ask: SearchAsk, target: str, place: str) -> HTMLResponse:
+    """The view of the evidence for one answer; `place` is that of all answers."""
+    if not _desk(request).is_ready(ask):
+        return _wait(request, ask)
+    evidence = _desk(request).evidence(ask, target)
+    return render("why.html", here="", evidence=evidence, place=_back(request, place))
+
+
+def _wait(request: Request, ask: SearchAsk) -> HTMLResponse:
+    """The view that waits until this question can be answered; without scripts, nobody else would begin."""
+    _desk(request).searches.begin(method_of(ask.similarity, ask.reranker, ask.proxies))
     return render("preparing.html", here="", ask=ask.model_dump_json(exclude_defaults=True))
 
 

@@ -8,7 +8,7 @@ import hmac
 import struct
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from lookalike.collection.gallery import Gallery
@@ -20,32 +20,44 @@ SET, UPLOAD, FILM = b"s", b"u", b"f"
 # Kind, key of the set or upload, person of the upload, face; then a mark that only this run can make.
 PLACE = struct.Struct(">c8sII")
 MARK = 15
-# Sets whose pictures are remembered: a page shows a hundred strips, each of ten requests.
-REMEMBERED = 256
+# Bytes of pictures that are remembered: a page shows a hundred strips, each of ten requests. Some sets have
+# ten faces and some thousands, so they are not counted by sets.
+REMEMBERED = 128 * 2**20
 
 
 class Latest(Generic[Value]):
-    """Remembers the values that were used last, so many of them; for any thread."""
+    """Remembers the values that were used last, as long as they are not too large together; for any thread.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held: OrderedDict[object, Value] = OrderedDict()
+    Parameters
+    ----------
+    most : int
+        How large, at most; the newest value is remembered however large it is.
+    size : callable
+        How large a value is; all count the same unless given.
+    """
+
+    def __init__(self, most: int, size: Callable[[Value], int] = lambda value: 1) -> None:
+        self._most, self._size = most, size
+        self._held: OrderedDict[object, tuple[Value, int]] = OrderedDict()
+        self._total = 0
         self._lock = threading.Lock()
 
     def get(self, name: object) -> Value | None:
         """The value of a name, if it is remembered."""
         with self._lock:
-            if name in self._held:
-                self._held.move_to_end(name)
-            return self._held.get(name)
+            if name not in self._held:
+                return None
+            self._held.move_to_end(name)
+            return self._held[name][0]
 
     def put(self, name: object, value: Value) -> None:
-        """Remember a value, and forget the one that was not used for longest."""
+        """Remember a value, and forget those that were not used for longest."""
+        size = self._size(value)
         with self._lock:
-            self._held[name] = value
-            self._held.move_to_end(name)
-            while len(self._held) > self._most:
-                self._held.popitem(last=False)
+            self._total += size - self._held.pop(name, (value, 0))[1]
+            self._held[name] = value, size
+            while self._total > self._most and len(self._held) > 1:
+                self._total -= self._held.popitem(last=False)[1][1]
 
 
 class Pictures:
@@ -62,7 +74,7 @@ class Pictures:
         self._gallery = gallery
         # Copied for every address: a page has hundreds of them.
         self._keyed = hashlib.blake2b(key=secret, digest_size=MARK)
-        self._shown: Latest[Sequence[bytes]] = Latest(REMEMBERED)
+        self._shown: Latest[Sequence[bytes]] = Latest(REMEMBERED, lambda shown: sum(map(len, shown)))
 
     def token(self, kind: bytes, key: str, person: int = 0, face: int = 0) -> str:
         """The opaque name of a face or film."""

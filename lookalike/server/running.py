@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 from types import FrameType
 
@@ -12,9 +13,11 @@ from lookalike.server.desk import Desk
 
 # Seconds that answers in progress get when the server ends.
 GRACE = 2
-# Seconds that a connection stays open between two requests: longer than any client keeps it, so that none is
-# closed by us at the moment it is used again.
-KEPT_OPEN = 600
+# Seconds that a connection stays open between two requests. On this machine it is longer than any client
+# keeps it, so that none is closed by us at the moment it is used again; strangers must not hold them all.
+KEPT_OPEN, KEPT_OPEN_FOR_OTHERS = 600, 5
+# Connections at a time: a browser has six, and those beyond are told to come again (503).
+MOST_CONNECTIONS = 400
 
 
 class Server(uvicorn.Server):
@@ -39,6 +42,7 @@ class Server(uvicorn.Server):
 
 def run(app: FastAPI, listening: socket.socket) -> None:
     """Serve at a socket until a signal ends it; the signal is raised again when all is put away."""
+    here = ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
     config = uvicorn.Config(
         app,
         access_log=False,
@@ -46,7 +50,8 @@ def run(app: FastAPI, listening: socket.socket) -> None:
         server_header=False,
         date_header=False,
         timeout_graceful_shutdown=GRACE,
-        timeout_keep_alive=KEPT_OPEN,
+        timeout_keep_alive=KEPT_OPEN if here else KEPT_OPEN_FOR_OTHERS,
+        limit_concurrency=MOST_CONNECTIONS,
         lifespan="on",
     )
     Server(config, app.state.desk).run(sockets=[listening])

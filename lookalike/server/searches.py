@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Literal, overload
 
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
@@ -21,6 +22,8 @@ from lookalike.server.methods import Method
 
 # Ways of searching that are kept ready; each holds tables in memory.
 KEPT = 4
+# So often getting ready is begun anew because a set left the gallery meanwhile.
+TRIES = 5
 # After getting ready, rest so many seconds and so many times as long as it took: adding goes on for hours.
 REST, RESTS = 1.0, 2.0
 
@@ -41,11 +44,14 @@ class Ready:
 
     def against(self, catalogue: Catalogue) -> tuple[int, int]:
         """How many sets of a catalogue the search does not know, and how many it knows that are gone."""
-        if self._compared[0] != catalogue.version:
+        version, newer, gone = self._compared
+        if version != catalogue.version:
             known = self.search.tables.numbers
             both = sum(set_id in known for set_id in catalogue.facts)
-            self._compared = catalogue.version, len(catalogue.facts) - both, len(known) - both
-        return self._compared[1:]
+            newer, gone = len(catalogue.facts) - both, len(known) - both
+            # Other threads compare with other versions meanwhile: what is told is never read back from here.
+            self._compared = catalogue.version, newer, gone
+        return newer, gone
 
 
 class Searches:
@@ -66,36 +72,60 @@ class Searches:
         # A query uses all processors: more at a time would only wait for each other in memory.
         self._turns = threading.BoundedSemaphore(thread_count())
 
-    def ready(self, method: Method, catalogue: Catalogue) -> Ready:
+    def ready(self, method: Method, look: Callable[[bool], Catalogue]) -> tuple[Ready, Catalogue]:
         """The search to ask: the newest, or one that only lacks what was added since, which is then renewed.
 
         Waits if there is none yet, or if a set has left the gallery that no answer may name any more.
+
+        Parameters
+        ----------
+        method : Method
+        look : callable
+            Gives the catalogue as it is now; the very newest if called with True.
+
+        Returns
+        -------
+        Ready
+        Catalogue
+            One that has every set that the search knows.
 
         Raises
         ------
         LookalikeError
             If the gallery cannot be searched, for instance since it is empty.
         """
-        held = self.held(method)
-        if held is not None and held.version == catalogue.version:
-            return held
-        usable = held is not None and not held.against(catalogue)[1]
-        job = self._renew(method, at_once=not usable)
-        if held is not None and usable:
-            return held
-        while job is not None:
-            while not job.wait(0.5):
-                if self._jobs.closing:
-                    raise BadInput("The server is about to end: start it again, then ask again.")
-            if job.failure is not None:
-                raise type(job.failure)(str(job.failure))
-            held = self.held(method)
-            if job.state != "done" or held is None:
-                raise BadInput("Getting the collection ready was stopped: ask again to go on.")
+        held, catalogue = self.held(method), look(False)
+        if held is not None and held.against(catalogue)[1]:
+            # The search may know sets that this catalogue is too old for.
+            catalogue = look(True)
+        if held is not None and not held.against(catalogue)[1]:
+            if held.version != catalogue.version:
+                self._renew(method, at_once=False)
+            return held, catalogue
+        for _ in range(TRIES):
+            held = self._wait(method)
+            catalogue = look(True)
             if not held.against(catalogue)[1]:
-                return held
-            job = self._renew(method, at_once=True)
+                return held, catalogue
         raise BadInput("The collection is changing too fast to be searched: ask again.")
+
+    def is_ready(self, method: Method, catalogue: Catalogue) -> bool:
+        """Whether `ready` would not have to wait."""
+        held = self.held(method)
+        return held is not None and not held.against(catalogue)[1]
+
+    def _wait(self, method: Method) -> Ready:
+        """The search once it is ready."""
+        job = self._renew(method, at_once=True)
+        while not job.wait(0.5):
+            if self._jobs.closing:
+                raise BadInput("The server is about to end: start it again, then ask again.")
+        if job.failure is not None:
+            raise type(job.failure)(str(job.failure))
+        held = self.held(method)
+        if job.state != "done" or held is None:
+            raise BadInput("Getting the collection ready was stopped: ask again to go on.")
+        return held
 
     def held(self, method: Method) -> Ready | None:
         """The search that is ready now, whatever it lacks."""
@@ -117,9 +147,7 @@ class Searches:
     def start(self, kind: str, method: Method) -> Job:
         """Begin a job that somebody asked for: ``index`` or ``train``."""
         if kind == "train":
-            job = self._renew(method, at_once=True)
-            assert job is not None
-            return job
+            return self._renew(method, at_once=True)
 
         def work(job: Job) -> str:
             tables = index(self._gallery, method.similarity, job.track)
@@ -127,7 +155,12 @@ class Searches:
 
         return self._jobs.start("index", "comparing the sets", work)
 
+    @overload
+    def _renew(self, method: Method, at_once: Literal[True]) -> Job: ...
+    @overload
+    def _renew(self, method: Method, at_once: Literal[False]) -> Job | None: ...
     def _renew(self, method: Method, at_once: bool) -> Job | None:
+        """Begin to open a search anew, unless somebody does; None while it rests, unless asked at once."""
         with self._lock:
             job = self._opening.get(method)
             if job is not None and not job.is_over:

@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, NotFound, StorageFailed
+from lookalike.everybody import read_everybody
 from lookalike.faceset import FaceSet
 from lookalike.intake.recognition import START, recognise
-from lookalike.questions import read_queries
 from lookalike.server.browsing import face_view, when
 from lookalike.server.catalogue import key_of
+from lookalike.server.dropped import Upload, renamed
 from lookalike.server.jobs import Job, Jobs
 from lookalike.server.models import FaceView, SetView, UploadedPerson, UploadView
 from lookalike.server.pictures import UPLOAD, Pictures
+from lookalike.server.quota import Quota
 
 # Uploads that are remembered, and files that one may have.
 KEPT: Final = 20
 MOST_FILES: Final = 200
 LONGEST_NAME: Final = 100
-LONGEST_ORIGIN: Final = 1000
 STRIP: Final = 10
-
-
-@dataclass
-class Upload:
-    """What was dropped: what its file is called, the job that looks through it, who is in it."""
-
-    key: str
-    title: str
-    job: Job | None = None
-    people: list[FaceSet] = field(default_factory=list)
 
 
 class Uploads:
@@ -56,6 +48,7 @@ class Uploads:
         self._gallery, self._jobs, self._pictures = gallery, jobs, pictures
         self._lock = threading.Lock()
         self._held: OrderedDict[str, Upload] = OrderedDict()
+        self.quota = Quota()
         # Nobody else may look into it; made when it is needed.
         self._folder: Path | None = None
 
@@ -73,6 +66,8 @@ class Uploads:
         ------
         BadInput
             If there is none, too many, or one is neither photo nor film.
+        Conflict
+            If too many wait to be looked through.
         StorageFailed
             If there is no room for them.
         """
@@ -85,36 +80,52 @@ class Uploads:
             if recognise(start) is None:
                 raise BadInput(f"{name!r} is neither a photo nor a film that can be read: drop one of these")
         upload = Upload(secrets.token_hex(8), names[0] if len(files) == 1 else f"{len(files)} photos")
-        folder = self._copied(upload.key, names, [stream for _, stream in files])
+        size = sum(stream.seek(0, os.SEEK_END) for _, stream in files)
+        for _, stream in files:
+            stream.seek(0)
+        with self.quota.taking(upload.key, size, Path(tempfile.gettempdir())):
+            folder = self._copied(upload.key, names, [stream for _, stream in files])
 
         def work(job: Job) -> str:
-            try:
-                job.check()
-                upload.people = self._people(folder, names)
-                job.check()
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+            job.check()
+            self._look(upload, folder, names, job)
             return upload.key
+
+        def clean() -> None:
+            shutil.rmtree(folder, ignore_errors=True)
+            self.quota.give_back(upload.key)
 
         with self._lock:
             self._held[upload.key] = upload
-            while len(self._held) > KEPT:
-                self._held.popitem(last=False)
-            upload.job = self._jobs.start("upload", "looking for faces", work, lane="uploads")
+            forgotten = [self._held.popitem(last=False)[1] for _ in range(len(self._held) - KEPT)]
+            upload.job = self._jobs.start("upload", "looking for faces", work, "uploads", clean)
+        for one in forgotten:
+            if one.job is not None:
+                one.job.cancel()
         return upload.job
 
     def keep(self, key: str) -> Job:
-        """Add everybody in an upload to the gallery; the job's result is the keys of their sets."""
+        """Add everybody in an upload to the gallery; the job's result is the keys of their sets.
+
+        Who is kept already is not added again.
+        """
         upload = self._done(key)
 
         def work(job: Job) -> str:
-            descriptor = self._gallery.descriptor or "array"
-            added = []
-            for one in job.track(upload.people, "keeping in the collection", len(upload.people)):
-                named = replace(one, id=self._free_id(upload, one))
-                self._gallery.add(named, descriptor)
-                added.append(key_of(named.id))
-            return ",".join(added)
+            job.check()
+            kept = upload.kept or [""] * len(upload.people)
+            ids = [one if one and one in self._gallery else "" for one in kept]
+            new = []
+            for place, person in enumerate(upload.people):
+                if not ids[place]:
+                    ids[place] = upload.free_id(person, self._gallery)
+                    new.append(replace(person, id=ids[place]))
+            if self._gallery.descriptor is None and upload.model_file:
+                self._gallery.set_hint("model_file", upload.model_file)
+            beside = [(ids[one], ids[other]) for one, other in upload.apart]
+            self._gallery.add_together(new, beside, upload.descriptor)
+            upload.kept = ids
+            return ",".join(map(key_of, ids))
 
         return self._jobs.start("add", "keeping in the collection", work, lane="uploads")
 
@@ -136,10 +147,11 @@ class Uploads:
             key=key,
             state=state,
             people=[
-                UploadedPerson(person=number, title=_title(upload, one), faces=self.faces(key, number))
+                UploadedPerson(person=number, title=upload.called(one), faces=self.faces(key, number))
                 for number, one in enumerate(people)
             ],
             remark=upload.job.error if upload.job is not None else "",
+            kept=[key_of(one) for one in upload.kept if one in self._gallery],
         )
 
     def person(self, key: str, number: int) -> FaceSet:
@@ -158,7 +170,7 @@ class Uploads:
         return SetView(
             key=key,
             id=one.id,
-            title=_title(upload, one),
+            title=upload.called(one),
             origin=upload.title,
             kind="film" if times else "photo",
             start=start,
@@ -218,12 +230,13 @@ class Uploads:
             raise StorageFailed(f"the upload cannot be looked through: {reason.strerror}") from reason
         return folder
 
-    def _people(self, folder: Path, names: Sequence[str]) -> list[FaceSet]:
+    def _look(self, upload: Upload, folder: Path, names: Sequence[str], job: Job) -> None:
+        """See who is in the files, and what is to be kept of them if somebody asks for it."""
         stored = {_stored_name(number, name): name for number, name in enumerate(names)}
         # One file is asked as it is: in a folder it would be an album.
         source = folder / next(iter(stored)) if len(stored) == 1 else folder
         try:
-            found = list(read_queries(self._gallery, source))
+            found = read_everybody(self._gallery, source, job.track)
         except (BadInput, NotFound) as reason:
             # Our own names and places say nothing to who dropped the file.
             words = str(reason).replace(f"{folder}/", "").replace(str(folder), "the upload")
@@ -231,16 +244,13 @@ class Uploads:
                 words = words.replace(own, name)
             raise type(reason)(words) from None
         base = names[0] if len(names) == 1 else "upload"
-        return [_called(one, f"{base}#{number}", stored) for number, one in enumerate(found, start=1)]
-
-    def _free_id(self, upload: Upload, one: FaceSet) -> str:
-        """An id that is not taken, after the name of the file."""
-        number = 1 + upload.people.index(one)
-        base, copies = upload.title, 1
-        while f"{base}#{number}" in self._gallery:
-            copies += 1
-            base = f"{upload.title}~{copies}"
-        return f"{base}#{number}"
+        job.check()
+        places = {one.id: place for place, one in enumerate(found.sets)}
+        upload.people = [
+            renamed(one, f"{base}#{number}", stored) for number, one in enumerate(found.sets, start=1)
+        ]
+        upload.descriptor, upload.model_file = found.descriptor, found.model_file
+        upload.apart = [(places[one], places[other]) for one, other in found.apart]
 
 
 def shown_name(name: str) -> str:
@@ -256,20 +266,3 @@ def _stored_name(number: int, name: str) -> str:
     ending = PurePosixPath(name).suffix.lower()
     plain = ending[1:].isalnum() and ending.isascii() and len(ending) < 6
     return f"file{number:04d}{ending if plain else ''}"
-
-
-def _called(one: FaceSet, set_id: str, stored: dict[str, str]) -> FaceSet:
-    """A set under another name, whose faces are from files by their shown names."""
-    sources = []
-    for source in one.sources:
-        own, at, time = source.partition(" at ")
-        sources.append(f"{stored.get(own, own)}{at}{time}")
-    origin = ", ".join(stored.values())[:LONGEST_ORIGIN]
-    return FaceSet(set_id, one.faces, origin, sources, one.pictures, one.sightings)
-
-
-def _title(upload: Upload, one: FaceSet) -> str:
-    """What somebody in an upload is called: the file, and who of it if there are several."""
-    if len(upload.people) == 1:
-        return upload.title
-    return f"{upload.title}, person {1 + upload.people.index(one)}"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from lookalike.server.models import AnswerView
+from lookalike.ranking import percent
+from lookalike.server.models import AnswerView, PersonName, SetView
 
 
 def grouped(number: int) -> str:
@@ -56,6 +57,12 @@ def doubtful(answers: Sequence[AnswerView], wanted: bool) -> list[AnswerView]:
     return sorted(answers, key=lambda one: abs((one.probability or 0.0) - 0.5))
 
 
+def somebody_else(shown: SetView, query: SetView) -> PersonName | None:
+    """Whom a set is named after, if the query is named after somebody else."""
+    named = shown.person
+    return named if named and query.person and named.number != query.person.number else None
+
+
 def places(answers: Sequence[AnswerView]) -> dict[str, int]:
     """Key of each answer's set, and where it stands on the page, from 0."""
     return {one.set.key: place for place, one in enumerate(answers)}
@@ -63,5 +70,8 @@ def places(answers: Sequence[AnswerView]) -> dict[str, int]:
 
 FILTERS: dict[str, Any] = {
     word.__name__: word
-    for word in (grouped, counted, ordinal, share, took, moment, changed, doubtful, places)
+    for word in (
+        *(grouped, counted, ordinal, percent, share, took, moment),
+        *(changed, doubtful, places, somebody_else),
+    )
 }

@@ -45,7 +45,9 @@ def test_people_by_name_with_times() -> None:
     ]
 
 
-@pytest.mark.parametrize("bad", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "＝1", "－1"])
+@pytest.mark.parametrize(
+    "bad", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "＝1", "－1"]
+)
 def test_nothing_is_a_formula(bad: str) -> None:
     rows = list(csv.reader(io.StringIO(as_csv([{"name": bad, "x": -1}]), newline="")))
     assert rows == [["name", "x"], [f"'{bad}", "-1"]]

@@ -43,11 +43,11 @@ def test_what_was_said_is_a_chain() -> None:
     assert (judged.verdict("a", "c"), judged.verdict("c", "d"), judged.verdict("a", "d")) == (
         "same",
         "different",
-        None,
+        "different",
     )
     assert judged.confirmed("a") == ["b", "c"]
     assert judged.rejected("a") == ["d"]
-    assert judged.rejected("d") == ["c"]
+    assert judged.rejected("d") == ["a", "b", "c"]
     assert (judged.people, judged.person_of("a"), judged.confirmed("x")) == ({}, None, [])
 
 
@@ -90,7 +90,7 @@ def test_seen_side_by_side() -> None:
     assert judged.rejected("a") == judged.rejected("b") == ["c", "d"]
     assert (judged.verdict("a", "c"), judged.verdict("b", "c"), judged.verdict("a", "b")) == (
         "different",
-        None,
+        "different",
         "same",  # what was decided counts for more
     )
 

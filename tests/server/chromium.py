@@ -8,10 +8,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, StorageState, ViewportSize, sync_playwright
 
 # Quiet: no sandbox in containers, and nothing that would call home.
 ARGUMENTS = [
@@ -66,6 +68,28 @@ def served(gallery: Path) -> Iterator[str]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
+
+
+def entered(address: str) -> StorageState:
+    """The cookie that a printed address is exchanged for, for any number of browsers: it works once."""
+    asked = urlsplit(address)
+    connection = HTTPConnection(asked.netloc, timeout=60)
+    connection.request("GET", f"{asked.path}?{asked.query}")
+    said = connection.getresponse().getheader("set-cookie") or ""
+    connection.close()
+    name, _, value = said.partition(";")[0].partition("=")
+    assert value, said
+    cookie = {
+        "name": name,
+        "value": value,
+        "domain": str(asked.hostname),
+        "path": "/",
+        "expires": -1,
+        "httpOnly": True,
+        "secure": False,
+        "sameSite": "Strict",
+    }
+    return {"cookies": [cookie], "origins": []}  # type: ignore[list-item]
 
 
 class Visit:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, StorageState
 
-from tests.server.chromium import DESK, Visit, chromium_path, running_browser, served
+from tests.server.chromium import DESK, Visit, chromium_path, entered, running_browser, served
 from tests.server.drawn import drawn_gallery
 
 
@@ -19,9 +19,9 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return drawn_gallery(tmp_path_factory.mktemp("drawn"), people=24, film=8.0)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium."""
+    """Chromium; it ends with its file: its event loop would get in the way of tests with their own."""
     with running_browser() as started:
         yield started
 
@@ -34,13 +34,9 @@ def address(drawn: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def known(browser: Browser, address: str) -> StorageState:
+def known(address: str) -> StorageState:
     """The cookie that the printed address was exchanged for: it works once for all tests."""
-    context = browser.new_context()
-    context.new_page().goto(address)
-    state = context.storage_state()
-    context.close()
-    return state
+    return entered(address)
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_from_the_address_to_a_named_person_with_three_confirmed_clips(visit: Vi
         expect(page.locator(".query h2", has_text="Confirmed")).to_contain_text(str(count))
     page.get_by_label("Who is this?").fill("Anna")
     page.keyboard.press("Enter")
-    visit.said("Saved. This is Anna.")
+    visit.said("Saved. This is Anna")
     expect(page.get_by_role("heading", level=1)).to_have_text("Anna")
     page.get_by_role("link", name="All of Anna").click()
     expect(page.locator(".card")).to_have_count(4)
@@ -64,7 +64,8 @@ def test_from_the_address_to_a_named_person_with_three_confirmed_clips(visit: Vi
 def test_evidence_opens_in_a_dialog_and_as_a_page(visit: Visit, drawn: Path) -> None:
     page = visit.page
     open_clip(page, clips_of_one(drawn, 1)[0])
-    page.locator("#method summary").click()
+    page.locator("#method > summary").click()
+    page.locator("#expert > summary").click()
     page.get_by_label("Method").select_option("learnt")
     page.get_by_label("Go-betweens").select_option("3")
     page.locator("#method").get_by_role("button", name="Search again").click()
@@ -107,7 +108,12 @@ def test_five_are_judged_by_keys_undone_and_the_ranking_changes(visit: Visit, dr
     # Two at once.
     for key in ("j", "x", "j", "x", "n"):
         page.keyboard.press(key)
-    visit.said("2 clips: not")
+    visit.said("2 clips: not the same person")
+    page.keyboard.press("z")
+    expect(page.locator(".crop[data-verdict]")).to_have_count(5)
+    for key in ("x", "j", "x", "n"):
+        page.keyboard.press(key)
+    expect(page.locator(".crop[data-verdict]")).to_have_count(7)
     page.get_by_role("link", name="Back to the answers").click()
     page.locator("#answers .answer").first.wait_for()
     after = keys_of(page, ".answer[data-key]")
@@ -163,6 +169,8 @@ def test_a_photo_is_dropped_looked_for_and_kept(visit: Visit, drawn: Path, tmp_p
     page.wait_for_url("**/uploads/*/find**")
     page.locator("#answers .answer").first.wait_for()
     expect(page.get_by_role("button", name="Same person")).to_have_count(0)
+    expect(page.get_by_role("button", name="Forget it")).to_be_visible()
+    expect(page.get_by_role("link", name="Who is in it")).to_have_count(0)
     page.get_by_role("button", name="Keep in the collection").click()
     page.wait_for_url("**/sets/*")
     page.get_by_role("button", name="Same person").first.wait_for()
@@ -175,14 +183,13 @@ def test_people_are_merged_split_renamed_and_all_is_undone_in_the_history(visit:
         open_clip(page, clip)
         page.get_by_label("Who is this?").fill(name)
         page.get_by_role("button", name="Save name").click()
-        visit.said(f"Saved. This is {name}.")
+        visit.said(f"Saved. This is {name}")
     page.get_by_role("link", name="All of Chris").click()
     page.get_by_role("button", name="Same as somebody else").click()
-    into = page.get_by_label("Person whose name stays")
-    into.select_option(
-        label=next(one for one in into.locator("option").all_inner_texts() if one.startswith("Bo"))
-    )
+    expect(page.locator("#merge input:checked")).to_have_count(0)
+    page.get_by_role("radio", name="Bo (1)").check()
     page.get_by_role("button", name="Make them one").click()
+    visit.said("Chris and Bo are one person now.")
     expect(page.get_by_role("heading", level=1)).to_have_text("Bo")
     expect(page.locator("main ul.grid .card")).to_have_count(2)
     page.get_by_role("button", name="Take clips out").click()
@@ -194,7 +201,7 @@ def test_people_are_merged_split_renamed_and_all_is_undone_in_the_history(visit:
     page.get_by_role("button", name="Rename").click()
     page.locator("#rename").get_by_label("Name").fill("Bobby")
     page.get_by_role("button", name="Save").click()
-    visit.said("Renamed.")
+    visit.said("Renamed to Bobby")
     page.get_by_role("link", name="History").click()
     page.get_by_role("button", name="Undo").first.click()
     visit.said("Taken back.")
@@ -269,7 +276,7 @@ def test_names_are_text_and_nothing_else(visit: Visit, drawn: Path) -> None:
     open_clip(page, clips_of_one(drawn, 6)[0])
     page.get_by_label("Who is this?").fill(hostile)
     page.get_by_role("button", name="Save name").click()
-    visit.said(f"Saved. This is {hostile}.")
+    visit.said(f"Saved. This is {hostile}")
     for path in (page.url, "/people", "/history", f"/?text={json.dumps(hostile)}", "/?named=named"):
         page.goto(path)
         assert page.locator("img[src=x]").count() == 0

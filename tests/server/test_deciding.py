@@ -9,6 +9,7 @@ import pytest
 
 from lookalike import Gallery
 from lookalike.judging import judged
+from lookalike.retrieval import open_search
 from lookalike.server.catalogue import key_of
 from tests.server.asking import Asker, asker, fill
 
@@ -43,8 +44,9 @@ def test_a_judgement_is_kept_and_changes_the_answers(server: Asker) -> None:
         why = server.post("/api/searches/evidence", {"ask": {"set": key}, "target": target})
         assert why["sentences"]
     for _ in range(3):
-        assert server.post("/api/judgements/undo", {})["decision"]["undone"]
-    assert server.post("/api/judgements/undo", {})["decision"] is None
+        [undone] = server.post("/api/judgements/undo", {})["decisions"]
+        assert undone["undone"]
+    assert server.post("/api/judgements/undo", {})["decisions"] == []
     again = server.post("/api/searches", {"set": key})
     assert [one["score"] for one in again["answers"]] == [one["score"] for one in before["answers"]]
 
@@ -53,12 +55,87 @@ def test_the_history_is_newest_first_and_cut_into_pages(server: Asker) -> None:
     key = key_of("clip-000")
     targets = [key_of(f"clip-{number:03d}") for number in range(1, 8)]
     server.post("/api/judgements", {"query": key, "targets": targets, "verdict": "unsure"})
-    server.post("/api/judgements/undo", {"number": 3})
+    server.post("/api/judgements/undo", {"numbers": [3]})
     whole = server.get("/api/judgements")
     assert [one["number"] for one in whole["decisions"]] == [7, 6, 5, 4, 3, 2, 1]
     assert [one["number"] for one in whole["decisions"] if one["undone"]] == [3]
     assert whole["total"] == 7
     assert server.get("/api/judgements?offset=2&limit=2")["decisions"] == whole["decisions"][2:4]
+
+
+def test_what_is_undone_is_what_was_just_decided(server: Asker) -> None:
+    """Saying again what stands is nothing new; many verdicts go at once, or none does."""
+    key, *others = (key_of(f"clip-{number:03d}") for number in range(5))
+    first = server.post("/api/judgements", {"query": key, "targets": others[:1], "verdict": "unsure"})
+    assert first["new"] == [1]
+    again = server.post("/api/judgements", {"query": key, "targets": others[:1], "verdict": "unsure"})
+    assert ([one["number"] for one in again["decisions"]], again["new"]) == ([1], [])
+    many = server.post("/api/judgements", {"query": key, "targets": others, "verdict": "unsure"})
+    assert ([one["number"] for one in many["decisions"]], many["new"]) == ([1, 2, 3, 4], [2, 3, 4])
+    assert server("POST", "/api/judgements/undo", {"numbers": [2, 3, 99]}).status == 404
+    assert server("POST", "/api/judgements/undo", {"numbers": [2] * 1001}).status == 422
+    assert not any(one["undone"] for one in server.get("/api/judgements")["decisions"])
+    gone = server.post("/api/judgements/undo", {"numbers": many["new"]})["decisions"]
+    assert [(one["number"], one["undone"]) for one in gone] == [(4, True), (3, True), (2, True)]
+    assert server("POST", "/api/judgements/undo", {"numbers": [1, 2]}).status == 409
+    left = [one["number"] for one in server.get("/api/judgements")["decisions"] if not one["undone"]]
+    assert left == [1]
+
+
+def test_somebody_who_was_rejected_is_no_answer_by_another_clip(server: Asker) -> None:
+    a, b, c, d = (key_of(f"clip-{number:03d}") for number in (0, 4, 8, 12))
+    server.post("/api/judgements", {"query": a, "targets": [b], "verdict": "different"})
+    server.post("/api/judgements", {"query": b, "targets": [c], "verdict": "same"})
+    found = server.post("/api/searches", {"set": a})
+    assert {one["key"] for one in found["rejected"]} == {b, c}
+    assert not {b, c} & {one["set"]["key"] for one in found["answers"]}
+    plain = server.post("/api/searches", {"set": a, "decisions": False})
+    verdicts = {one["set"]["key"]: one["verdict"] for one in plain["answers"]}
+    assert (verdicts[b], verdicts[c]) == ("different", "different")
+    # Somebody with another name stays an answer: the two can be merged.
+    ada, dan = (
+        server.post("/api/people", {"name": name, "sets": [one]})["person"]["number"]
+        for name, one in (("Ada", a), ("Dan", d))
+    )
+    named = {one["set"]["key"]: one for one in server.post("/api/searches", {"set": a})["answers"]}
+    assert (named[d]["set"]["person"]["number"], named[d]["verdict"]) == (dan, None)
+    said = server("POST", "/api/judgements", {"query": a, "targets": [d], "verdict": "same"})
+    assert (said.status, "merge these two people" in said.error) == (409, True)
+    assert server("POST", f"/api/people/{dan}/merge", {"into": ada}).status == 200
+    assert [one["key"] for one in server.post("/api/searches", {"set": a})["confirmed"]] == [d]
+
+
+def test_some_faces_of_a_set_do_not_find_it_whatever_was_decided(server: Asker) -> None:
+    key, other, third = (key_of(f"clip-{number:03d}") for number in (3, 7, 11))
+    server.post("/api/judgements", {"query": key, "targets": [other], "verdict": "same"})
+    server.post("/api/judgements", {"query": key, "targets": [third], "verdict": "different"})
+    found = server.post("/api/searches", {"set": key, "faces": [2]})
+    shown = [one["set"]["key"] for one in found["answers"] + found["baseline"]]
+    assert not {key, other, third} & set(shown)
+    assert found["total"] == 15
+    target = found["answers"][0]["set"]["key"]
+    asked = {"ask": {"set": key, "faces": [2]}, "target": target}
+    assert server.post("/api/searches/evidence", asked)["answer"]["rank"] == 1
+
+
+def test_evidence_tells_two_rankings_apart(server: Asker) -> None:
+    """The rank shown is that with decisions; chains are of the ranking of whoever is asked with, alone."""
+    key = key_of("clip-000")
+    first, second = (one["set"]["key"] for one in server.post("/api/searches", {"set": key})["answers"][:2])
+    server.post("/api/judgements", {"query": key, "targets": [first], "verdict": "same"})
+    server.post("/api/judgements", {"query": key, "targets": [second], "verdict": "different"})
+    search = open_search(server.desk.gallery)
+    answers = server.post("/api/searches", {"set": key})["answers"]
+    for one in answers[:6]:
+        asked = {"ask": {"set": key}, "target": one["set"]["key"]}
+        why = server.post("/api/searches/evidence", asked)
+        told = search.explain(why["asked"]["id"], one["set"]["id"])
+        assert (why["answer"]["rank"], why["rank_alone"]) == (one["rank"], told.answer.rank)
+        assert [chain["rank_without"] for chain in why["chains"]] == [
+            witness.rank_without for witness in told.witnesses
+        ]
+        alone = f"{why['asked']['title']} alone is asked with, and no decision counts, it is answer"
+        assert any(f"{alone} {told.answer.rank} of 17" in words for words in why["sentences"])
 
 
 def test_judgements_that_contradict_are_refused_whole(server: Asker) -> None:

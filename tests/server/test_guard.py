@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 from collections.abc import Iterator
@@ -9,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 
+from lookalike.server import pages
+from lookalike.server.app import create_app
 from lookalike.server.guard import HEADERS, MOST_JSON
 from tests.server.asking import COOKIE, HOST, ORIGIN, TOKEN, Asker, Said, asker, fill
 
@@ -75,11 +79,12 @@ def routes(server: Asker) -> list[tuple[str, str]]:
     told = server.get("/api/openapi.json")
     found = [(method.upper(), path) for path, methods in told["paths"].items() for method in methods]
     assert len(found) > 25
-    found += [("GET", path) for path in ("/", "/people", "/history", "/sets/{key}", "/api/openapi.json")]
-    key = next(iter(server.keys().values()))
-    return [
-        (method, re.sub(r"\{key\}", key, re.sub(r"\{(number|token)\}", "7", path))) for method, path in found
-    ]
+    views = [one.path for one in pages.router.routes if isinstance(one, APIRoute)]
+    assert {"/", "/sets/{key}/review", "/sets/{key}/why/{target}", "/uploads/{key}/find"} < set(views)
+    found += [("GET", path) for path in [*views, "/api/openapi.json"]]
+    key, target = list(server.keys().values())[:2]
+    given = {"key": key, "target": target, "number": "7", "token": "7"}
+    return [(method, path.format(**given)) for method, path in found]
 
 
 def good(method: str, path: str) -> Combination:
@@ -143,9 +148,9 @@ def send(server: Asker, method: str, path: str, one: Combination) -> Said:
     )
 
 
-def guarded(said: Said) -> None:
-    """The headers that every answer has, whatever it says."""
-    for name, value in HEADERS.items():
+def guarded(said: Said, kept: bool = False) -> None:
+    """The headers that every answer has, whatever it says; files of our own may be kept by the browser."""
+    for name, value in (HEADERS | ({"Cache-Control": "no-cache"} if kept else {})).items():
         assert said.headers.count((name.lower(), value)) == 1, (name, said)
     assert not [name for name, _ in said.headers if name.startswith("access-control")]
     assert said.status < 500, said
@@ -241,6 +246,30 @@ def test_the_token_works_once(tmp_path: Path) -> None:
         assert TOKEN.encode() not in server.raw("GET", "/", known).body
 
 
+@pytest.mark.parametrize("host", ["[::1]", "127.0.0.1", "localhost", "[::1]:80"])
+def test_the_usual_port_of_the_web(tmp_path: Path, host: str) -> None:
+    """Browsers leave it out of the name; the cookie is called by it all the same."""
+    app = create_app(fill(tmp_path / "g.gallery", 2, 2), TOKEN, [host])
+
+    async def listening_there(scope: Any, receive: Any, send: Any) -> None:
+        await app({**scope, "server": ("::1", 80)}, receive, send)
+
+    with asyncio.Runner() as runner:
+        server = Asker(app, runner, enter=False)
+        server.app = listening_there  # type: ignore[assignment]
+        first = server.raw("GET", f"/?token={TOKEN}", {"Host": host})
+        assert first.status == 303
+        cookie = (first.header("set-cookie") or "").partition(";")[0]
+        assert cookie.startswith("lookalike-80=")
+        assert server.raw("GET", "/people", {"Host": host, "Cookie": cookie}).status == 200
+    app.state.desk.close()
+
+
+def test_nothing_but_our_own_is_shown() -> None:
+    assert "blob:" not in HEADERS["Content-Security-Policy"]
+    assert HEADERS["Cache-Control"] == "no-store"
+
+
 def test_wrong_tokens_are_held_up_and_the_right_one_is_not(tmp_path: Path) -> None:
     with asker(fill(tmp_path / "g.gallery", 2, 2), enter=False) as server:
         rng = random.Random(SEED)
@@ -273,7 +302,11 @@ def test_static_files_need_no_cookie_and_nothing_else_is_static(tmp_path: Path) 
     with asker(fill(tmp_path / "g.gallery", 2, 2), enter=False) as server:
         shown = server.raw("GET", "/static/base.css", {"Host": HOST})
         assert shown.status == 200
-        guarded(shown)
+        guarded(shown, kept=True)
+        same = {"Host": HOST, "If-None-Match": shown.header("etag") or ""}
+        again = server.raw("GET", "/static/base.css", same)
+        assert (again.status, again.body) == (304, b"")
+        guarded(again, kept=True)
         for path in (
             "/static/../app.py",
             "/static/%2e%2e/app.py",

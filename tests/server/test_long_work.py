@@ -9,17 +9,20 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery
+from lookalike.collection import queries
 from lookalike.errors import BadInput, NotFound
 from lookalike.removing import remove
 from lookalike.retrieval import Search, open_search
 from lookalike.server import searches
 from lookalike.server.catalogue import Catalogues, key_of
 from lookalike.server.jobs import Job, Jobs
+from lookalike.server.methods import method_of
 from lookalike.server.models import SearchAsk
 from tests.server.asking import asker, fill
 from tests.small_world import small_world
@@ -103,6 +106,28 @@ def test_a_job_that_fails_says_why(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(NotFound):
         jobs.get(99)
     jobs.close()
+
+
+def test_every_job_is_cleaned_up_after_once() -> None:
+    jobs, go, cleaned = Jobs(), threading.Event(), []
+
+    def work(job: Job) -> str:
+        go.wait(10)
+        job.check()
+        return "done"
+
+    def failing(job: Job) -> str:
+        raise BadInput("no")
+
+    waits = [jobs.start(f"{n}", "", work, clean=lambda n=n: cleaned.append(n)) for n in range(3)]  # type: ignore[misc]
+    waits[1].cancel()  # it has not begun
+    assert cleaned == [1]
+    go.set()
+    assert waits[2].wait(10)
+    assert jobs.start("3", "", failing, clean=lambda: cleaned.append(3)).wait(10)
+    jobs.close()
+    jobs.start("4", "", work, clean=lambda: cleaned.append(4))
+    assert cleaned == [1, 0, 2, 3, 4]
 
 
 def test_events_end_with_the_job(tmp_path: Path) -> None:
@@ -201,6 +226,75 @@ def test_a_catalogue_keeps_up(tmp_path: Path) -> None:
             first.id(key_of("new"))
 
 
+def test_a_catalogue_is_of_one_version_however_fast_others_add(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, looked = fill(tmp_path / "g.gallery"), []
+    listing = queries.listing
+
+    def meddled(*given: Any) -> Any:
+        looked.append(None)
+        assert len(looked) < 5, "it looks again and again"
+        with Gallery(path) as other:
+            other.add(FaceSet(f"new-{len(looked)}", np.random.default_rng(len(looked)).normal(size=(2, 12))))
+        return listing(*given)
+
+    monkeypatch.setattr(queries, "listing", meddled)
+    with Gallery(path) as gallery:
+        catalogues = Catalogues(gallery)
+        first = catalogues.now()
+        assert (len(looked), len(first.facts), first.facts.keys()) == (1, 18, first.contents.keys())
+        second = catalogues.now(at_once=True)
+        assert (len(looked), len(second.facts), second.facts.keys()) == (2, 19, second.contents.keys())
+        assert second.version != first.version
+
+
+def test_a_search_that_is_newer_than_the_catalogue_is_answered(tmp_path: Path) -> None:
+    with asker(fill(tmp_path / "g.gallery")) as server:
+        desk, method = server.desk, method_of("max_max", "baseline", None)
+        old = desk.browsing.catalogue()
+        desk.gallery.add(FaceSet("new", np.random.default_rng(1).normal(size=(2, 12))))
+        new = desk.browsing.catalogue(at_once=True)
+        desk.searches.ready(method, lambda at_once: new)
+        jobs = len(desk.job_list())
+        held, catalogue = desk.searches.ready(method, lambda at_once: new if at_once else old)
+        assert (held.against(catalogue), catalogue is new) == ((0, 0), True)
+        assert held.against(old) == (0, 1)
+        # A catalogue that never catches up is an error, and not a wait without end.
+        with pytest.raises(BadInput, match="changing too fast"):
+            desk.searches.ready(method, lambda at_once: old)
+        assert len(desk.job_list()) == jobs + searches.TRIES
+
+
+def test_two_versions_compared_at_a_time_do_not_mix(tmp_path: Path) -> None:
+    class Meddled(searches.Ready):
+        """Another thread compares with another version whenever this one has."""
+
+        _compared = property(lambda self: ("", 7, 7), lambda self, value: None)
+
+    with asker(fill(tmp_path / "g.gallery")) as server:
+        catalogue = server.desk.browsing.catalogue()
+        search = open_search(server.desk.gallery, reranker="baseline")
+        assert Meddled(search, "").against(catalogue) == (0, 0)
+
+
+def test_each_method_gets_ready_for_itself(tmp_path: Path) -> None:
+    path = fill(tmp_path / "g.gallery")
+    plain = SearchAsk(set=key_of("clip-000"), reranker="baseline")
+    with asker(path) as server:
+        desk = server.desk
+        desk.search(_ask("clip-000"))
+        assert (desk.is_ready(_ask("clip-000")), desk.is_ready(plain)) == (True, False)
+        desk.search(plain)
+        assert desk.is_ready(plain)
+        with Gallery(path) as gallery:
+            remove(gallery, ["clip-005"])
+        desk.browsing.catalogue(at_once=True)
+        assert (desk.is_ready(_ask("clip-000")), desk.is_ready(plain)) == (False, False)
+        desk.search(plain)
+        assert (desk.is_ready(_ask("clip-000")), desk.is_ready(plain)) == (False, True)
+
+
 def test_who_waits_is_told_when_the_server_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go = threading.Event(), threading.Event()
 
@@ -278,6 +372,7 @@ def test_many_clients_while_sets_are_added(tmp_path: Path, monkeypatch: pytest.M
                 time.sleep(0.25)
         for thread in threads:
             thread.join(60)
+        assert not [thread for thread in threads if thread.is_alive()], "somebody still waits"
         assert wrong == []
     seen = {version for _, version, _ in said}
     for count in range(18, len(known) + 1):

@@ -11,8 +11,11 @@ import pytest
 
 from lookalike import FaceSet, Gallery
 from lookalike.retrieval import open_search
+from lookalike.server.answering import _depth
 from lookalike.server.catalogue import key_of
+from lookalike.server.pictures import Latest
 from tests.server.asking import Asker, asker, fill, picture
+from tests.small_world import small_world
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +108,41 @@ def test_answers_are_those_of_the_library(server: Asker, path: Path, asked: dict
         same_answers(told, ranking)
         assert told["reading"] == ranking.reading
         assert (told["total"], told["version"]) == (ranking.total, search.tables.fingerprint)
+
+
+@pytest.mark.parametrize("top", [4, 50])
+def test_the_order_by_likeness_alone_is_that_of_the_baseline(server: Asker, top: int) -> None:
+    asked = {"set": key_of("clip-000"), "reranker": "geometric_mean", "top": top}
+    found = server.post("/api/searches", asked)
+    plain = server.post("/api/searches", {**asked, "reranker": "baseline"})
+    whole = server.post("/api/searches", {**asked, "top": 50})["answers"]
+    ranks = {one["set"]["id"]: one["rank"] for one in whole}
+    shown = [(one["rank"], one["set"]["id"], one["learnt_rank"]) for one in found["baseline"]]
+    assert shown == [(one["rank"], one["set"]["id"], ranks[one["set"]["id"]]) for one in plain["answers"]]
+    assert [one["set"]["id"] for one in found["answers"]] != [set_id for _, set_id, _ in shown]
+
+
+def test_an_answer_is_looked_for_in_the_ranking_that_is_shown() -> None:
+    """A shortlist serves the first few: who asks for more gets another ranking, and maybe another rank."""
+    search = open_search(small_world(12, 6)[0], reranker="baseline", shortlist=True)
+    assert (_depth(search, 50), _depth(search, 100), _depth(search, 101)) == (100, 100, 101)
+    search.shortlist = None
+    assert (_depth(search, 50), _depth(search, 501)) == (500, 501)
+
+
+def test_the_latest_are_remembered_by_how_large_they_are() -> None:
+    held: Latest[bytes] = Latest(100, len)
+    for name in "abc":
+        held.put(name, bytes(40))
+    assert [held.get(name) is not None for name in "abc"] == [False, True, True]
+    assert held.get("b")
+    held.put("d", bytes(60))
+    assert [held.get(name) is not None for name in "bcd"] == [True, False, True]
+    held.put("e", bytes(1000))  # too large for all others, and yet it is what is looked at now
+    assert [held.get(name) is not None for name in "bde"] == [False, False, True]
+    held.put("e", bytes(10))
+    held.put("f", bytes(90))
+    assert [held.get(name) is not None for name in "ef"] == [True, True]
 
 
 def test_only_some_faces_count(server: Asker, path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from lookalike import FaceSet, judging
 from lookalike.collection.gallery import Gallery
+from lookalike.errors import BadInput
 from lookalike.server import pages
 from lookalike.server.models import AnswerView, Moment, PersonPage, PersonView, SetView
 from lookalike.server.timelines import timelines
@@ -31,7 +32,11 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in named:
             gallery.add(FaceSet(name, rng.normal(size=(3, 8)), origin=name, pictures=[picture] * 3))
         for number in range(0, 40, 2):
-            judging.name(gallery, named[number : number + 2], f"{named[number]} {number}"[:200])
+            pair = named[number : number + 2]
+            try:
+                judging.name(gallery, pair, f"{named[number]} {number}"[:200])
+            except BadInput:  # not what anybody is called
+                judging.name(gallery, pair, f"person {number}")
     return path
 
 
@@ -63,7 +68,7 @@ class Reader(HTMLParser):
         known |= {"figcaption", "figure", "footer", "form", "h1", "h2", "h3", "head", "header", "html", "img"}
         known |= {"input", "kbd", "label", "legend", "li", "line", "link", "main", "meta", "nav", "noscript"}
         known |= {"ol", "option", "p", "path", "progress", "rect", "script", "section", "select", "span"}
-        known |= {"summary", "svg", "time", "title", "ul", "b", "br", "circle"}
+        known |= {"summary", "svg", "time", "title", "ul", "b", "bdi", "br", "circle"}
         if tag not in known:
             self.bad.append(tag)
 

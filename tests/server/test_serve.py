@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -155,6 +156,23 @@ def test_names_by_which_the_server_may_be_called() -> None:
     assert serving._names("192.0.2.7") == {"192.0.2.7", "127.0.0.1", "localhost"}
     assert socket.gethostname().lower() in serving._names("0.0.0.0")
     assert "0.0.0.0" not in serving._names("0.0.0.0")
+
+
+@pytest.mark.parametrize(
+    ("host", "seconds"),
+    [("127.0.0.1", 600), ("::1", 600), ("0.0.0.0", 5), ("192.0.2.7", 5), ("fe80::1%lo", 5)],
+)
+def test_strangers_cannot_hold_all_connections(
+    host: str, seconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lookalike.server import running
+
+    begun: list[running.Server] = []
+    monkeypatch.setattr(running.Server, "run", lambda self, sockets: begun.append(self))
+    app = SimpleNamespace(state=SimpleNamespace(desk=None))
+    running.run(app, SimpleNamespace(getsockname=lambda: (host, 8417)))  # type: ignore[arg-type]
+    assert begun[0].config.timeout_keep_alive == seconds
+    assert begun[0].config.limit_concurrency == running.MOST_CONNECTIONS
 
 
 def test_nothing_of_the_server_is_loaded_without_need() -> None:

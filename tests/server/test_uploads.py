@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from lookalike import Gallery
+from lookalike import Gallery, parts, room
+from lookalike.everybody import read_everybody
 from lookalike.ingest import add
+from lookalike.intake import describer
 from lookalike.questions import read_queries
+from lookalike.server.jobs import Cancelled
+from lookalike.server.pictures import FILM
+from lookalike.server.quota import Quota
 from lookalike.server.uploads import KEPT, shown_name
 from tests import media
 from tests.cli_process import IDS, faces, write_pictures
@@ -75,17 +83,116 @@ def test_the_faces_are_those_that_add_would_find(server: Asker, tmp_path: Path) 
         assert server("POST", "/api/searches", wrong).status == status
 
 
+def kept(server: Asker, key: str) -> str:
+    """Keep an upload; the keys of its sets."""
+    done = server.done(server.post(f"/api/uploads/{key}/keep", {})["number"])
+    assert done["state"] == "done", done
+    return str(done["result"])
+
+
 def test_keeping_adds_a_set_whose_name_is_free(server: Asker, tmp_path: Path) -> None:
-    key = dropped(server, ("new.png", crop(tmp_path)))
     ids = []
     for _ in range(2):
-        done = server.done(server.post(f"/api/uploads/{key}/keep", {})["number"])
-        assert done["state"] == "done"
-        ids.append(server.get(f"/api/sets/{done['result']}")["id"])
+        key = dropped(server, ("new.png", crop(tmp_path)))
+        assert server.get(f"/api/uploads/{key}")["kept"] == []
+        ids.append(server.get(f"/api/sets/{kept(server, key)}")["id"])
     assert ids == ["new.png#1", "new.png~2#1"]
     with Gallery(tmp_path / "g.gallery") as gallery:
         assert gallery.get("new.png#1").origin == "new.png"
     assert server("POST", f"/api/uploads/{'0' * 16}/keep", {}).status == 404
+
+
+def test_keeping_twice_adds_nothing_twice(server: Asker, tmp_path: Path) -> None:
+    key = dropped(server, ("new.png", crop(tmp_path)))
+    first = kept(server, key)
+    assert (kept(server, key), server.get(f"/api/uploads/{key}")["kept"]) == (first, [first])
+    assert len(server.desk.gallery) == len(IDS) + 1
+    server.desk.gallery.remove(["new.png#1"])
+    assert server.get(f"/api/uploads/{key}")["kept"] == []
+    assert kept(server, key) == first
+    assert len(server.desk.gallery) == len(IDS) + 1
+
+
+def test_keeping_begins_an_empty_collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What made the faces is known from then on, so that more can be added; who stands beside whom too."""
+    monkeypatch.setattr(describer, "FOOTAGE_DESCRIPTOR", "lbp")
+    Gallery(tmp_path / "g.gallery", create=True).close()
+    left, right = (np.asarray(media.face(240, person)) for person in (0, 1))
+    Image.fromarray(np.hstack([left, right])).save(tmp_path / "two.png")
+    with asker(tmp_path / "g.gallery") as server:
+        key = dropped(server, ("two.png", (tmp_path / "two.png").read_bytes()))
+        assert len(server.get(f"/api/uploads/{key}")["people"]) == 2
+        assert len(kept(server, key).split(",")) == 2
+        gallery = server.desk.gallery
+        assert gallery.descriptor == parts.build("descriptors", "lbp").identity
+        assert gallery.apart() == [("two.png#1", "two.png#2")]
+        other = dropped(server, ("two.png", (tmp_path / "two.png").read_bytes()))
+        kept(server, other)
+        assert gallery.apart()[-1] == ("two.png~2#1", "two.png~2#2")
+    media.face(240, 2).save(tmp_path / "more.png")
+    assert add(tmp_path / "g.gallery", [tmp_path / "more.png"], cropped=False).added == ["more.png#1"]
+
+
+def test_an_upload_that_is_stopped_before_it_begins_leaves_no_file(server: Asker, tmp_path: Path) -> None:
+    desk, go = server.desk, threading.Event()
+    desk.jobs.start("busy", "something else", lambda job: str(go.wait(20)), lane="uploads")
+    waiting = server.upload(("a.png", crop(tmp_path))).json
+    folder = desk.uploads._folder
+    assert folder is not None
+    assert (waiting["state"], len(os.listdir(folder))) == ("waiting", 1)
+    assert server("DELETE", f"/api/jobs/{waiting['number']}").json["state"] == "cancelled"
+    assert os.listdir(folder) == []
+    go.set()
+    dropped(server, ("b.png", crop(tmp_path)))
+    assert os.listdir(folder) == []
+
+
+def test_an_upload_says_how_far_it_is_and_can_be_stopped(tmp_path: Path) -> None:
+    film = media.video(tmp_path)
+    add(tmp_path / "g.gallery", [film], descriptor="lbp")
+    with asker(tmp_path / "g.gallery") as server:
+        steps: list[tuple[str, int | None]] = []
+
+        def track(items: Iterable[None], text: str, total: int | None) -> Iterator[None]:
+            for item in items:
+                steps.append((text, total))
+                yield item
+
+        found = read_everybody(server.desk.gallery, film, track)  # type: ignore[arg-type]
+        assert (len(found.sets), set(steps)) == (1, {("looking for faces", len(steps))})
+        done = server.done(server.upload(("clip.mp4", film.read_bytes())).json["number"])
+        assert (done["done"], done["total"]) == (len(steps), len(steps))
+
+        def stopped(items: Iterable[None], text: str, total: int | None) -> Iterator[None]:
+            for _ in items:
+                raise Cancelled
+            yield None
+
+        with pytest.raises(Cancelled):
+            read_everybody(server.desk.gallery, film, stopped)  # type: ignore[arg-type]
+
+
+def test_uploads_that_wait_have_a_limit(
+    server: Asker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, go, content = server.desk, threading.Event(), crop(tmp_path)
+    desk.uploads.quota = Quota(waiting=2, size=3 * len(content))
+    desk.jobs.start("busy", "something else", lambda job: str(go.wait(20)), lane="uploads")
+    assert server.upload(("a.png", content)).status == 202
+    large = server.upload(("b.png", content + bytes(2 * len(content))))
+    assert (large.status, large.error.startswith("1 uploads of")) == (409, True)
+    last = server.upload(("c.png", content))
+    assert last.status == 202
+    assert server.upload(("d.png", content)).status == 409
+    assert desk.uploads._folder is not None
+    assert len(os.listdir(desk.uploads._folder)) == 2
+    go.set()
+    server.done(last.json["number"])
+    monkeypatch.setattr(room, "free_disk", lambda path: len(content) - 1)
+    said = server.upload(("e.png", content))
+    assert (said.status, "free some space" in said.error) == (507, True)
+    monkeypatch.undo()
+    dropped(server, ("f.png", content))
 
 
 def test_an_upload_can_be_forgotten(server: Asker, tmp_path: Path) -> None:
@@ -172,10 +279,12 @@ def test_a_clip_shows_who_is_in_it_and_when(tmp_path: Path) -> None:
         assert len(person["faces"]) == known.faces
         assert person["faces"][0]["timecode"] is not None
         assert server.desk.uploads.as_set(key, 0).kind == "film"
-        kept = server.done(server.post(f"/api/uploads/{key}/keep", {})["number"])["result"]
-        shown = server.get(f"/api/sets/{kept}")
+        shown = server.get(f"/api/sets/{kept(server, key)}")
         assert (shown["kind"], shown["title"]) == ("film", f"party.mp4, {shown['when'][:8]}")
-        said = server("GET", shown["film"])
+        # Its film was never in the collection, so there is nothing to play.
+        assert shown["film"] is None
+        token = server.desk.pictures.token(FILM, shown["key"])
+        said = server("GET", f"/films/{token}")
         assert said.status == 404
         assert "not where it was" in said.error
 
@@ -207,6 +316,7 @@ def test_a_film_is_shown_from_any_moment_while_it_is_there(tmp_path: Path) -> No
         # Another file in its place is not what was added.
         film.write_bytes(b"something else")
         assert server("GET", one["film"]).status == 404
+        assert server.get(f"/api/sets/{one['key']}")["film"] is None
         film.unlink()
         film.symlink_to("/etc/passwd")
         assert server("GET", one["film"]).status == 404

@@ -7,15 +7,22 @@ export async function send(method, path, body) {
   } else if (method === "DELETE") {
     asked.headers["Content-Type"] = "application/json";
   }
-  let answer;
-  try {
-    answer = await fetch(path, asked);
-  } catch {
-    throw new Error("The server does not answer. Is lookalike still running?");
-  }
+  const answer = await reach(path, asked);
   const said = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(typeof said.error === "string" ? said.error : "That did not work.");
+  if (!answer.ok) throw Object.assign(new Error(typeof said.error === "string" ? said.error : "That did not work."), { status: answer.status });
   return said;
+}
+
+function reach(path, asked) {
+  return fetch(path, asked).catch((reason) => {
+    throw reason.name === "AbortError" ? reason : new Error("The server does not answer. Is lookalike still running?");
+  });
+}
+
+// Another view, or this one as it is now.
+export async function view(address, signal) {
+  const answer = await reach(address, { headers: { Accept: "text/html" }, signal });
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
 // What only scripts can do waits for them: until then it could be pressed in vain.
@@ -24,11 +31,18 @@ export function wake(place = document) {
 }
 
 // Fetch this or another view again and put its regions in the place of the old ones.
-export async function refresh(address = location.href) {
-  const answer = await fetch(address, { headers: { Accept: "text/html" } });
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+export async function refresh(address = location.href, signal = undefined) {
+  const fresh = await view(address, signal);
+  document.title = fresh.title;
+  const held = document.activeElement !== document.body;
   const open = new Set([...document.querySelectorAll("details[open][id]")].map((one) => one.id));
-  for (const old of document.querySelectorAll("[data-region]")) {
+  const regions = [...document.querySelectorAll("[data-region]")];
+  if (regions.length && !fresh.querySelector("[data-region]")) {
+    // It is gone, or not ready: the whole of that view says so.
+    location.assign(address);
+    return;
+  }
+  for (const old of regions) {
     const place = fresh.querySelector(`[data-region="${old.dataset.region}"]`);
     if (!place) continue;
     // Pictures that are here already move over: they are not fetched again, and nothing flickers.
@@ -51,5 +65,6 @@ export async function refresh(address = location.href) {
     if (typing?.id && !typing.isConnected) document.getElementById(typing.id)?.focus({ preventScroll: true });
   }
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  return answer.ok;
+  // Whoever was somewhere is still somewhere, even if what they pressed is gone.
+  if (held && document.activeElement === document.body) document.getElementById("main").focus({ preventScroll: true });
 }

@@ -1,16 +1,38 @@
 // Decisions: say, show what moved, offer to take it back.
 import { refresh, send } from "./api.js";
-import { fail, tell } from "./toast.js";
+import { called, fail, tell } from "./toast.js";
 
 const said = { same: "Confirmed", different: "Noted: not the same person", unsure: "Noted: unsure" };
+// What was decided in this view, the last at the end: what z takes back.
+const made = [];
 
-export async function judge(query, targets, verdict) {
-  const answer = await send("POST", "/api/judgements", { query, targets, verdict });
-  return answer.decisions.map((one) => one.number);
+// Do something that is kept as a decision, and say which it became; nothing if all of it was known.
+export async function deciding(act) {
+  const [last] = (await send("GET", "/api/judgements?limit=1")).decisions;
+  await act();
+  const { decisions } = await send("GET", "/api/judgements?limit=5");
+  return decisions.map((one) => one.number).filter((number) => number > (last?.number ?? 0));
 }
 
+// Say what was decided, with a way back.
+export function offerBack(words, numbers) {
+  if (!numbers.length) return tell(words);
+  made.push(numbers);
+  return tell(words, { act: () => undoAndShow(numbers) });
+}
+
+export function undoLast() {
+  return made.length ? undoAndShow(made.at(-1)) : tell("Nothing to take back here. Older decisions are in History.");
+}
+
+// The numbers of the decisions that were not there before: what an undo takes back, and nothing older.
+export async function judge(query, targets, verdict) {
+  return (await send("POST", "/api/judgements", { query, targets, verdict })).new;
+}
+
+// All of them, or none.
 export async function takeBack(numbers) {
-  for (const number of [...numbers].reverse()) await send("POST", "/api/judgements/undo", { number });
+  if (numbers.length) await send("POST", "/api/judgements/undo", { numbers });
 }
 
 export function ordinal(number) {
@@ -61,16 +83,20 @@ export async function judgeRow(button) {
     const next = rows()[Math.min(place + (verdict === "unsure" ? 1 : 0), rows().length - 1)];
     next?.querySelector(`[data-verdict="${verdict}"]`)?.focus({ preventScroll: true });
     const change = moved ? ` ${moved} ${moved === 1 ? "answer" : "answers"} moved.` : "";
-    tell(`${said[verdict]}.${change}`, { undo: () => undoAndShow(numbers) });
+    offerBack(numbers.length ? `${said[verdict]}.${change}` : "You had said so already.", numbers);
   } catch (reason) {
     for (const one of row.querySelectorAll("button")) one.disabled = false;
     fail(reason);
+    // Refused by what was decided elsewhere: show how it is now.
+    if (reason.status === 404 || reason.status === 409) await refreshAnswers();
   }
 }
 
 export async function undoAndShow(numbers) {
   try {
     await takeBack(numbers);
+    const place = made.indexOf(numbers);
+    if (place >= 0) made.splice(place, 1);
     await (rows().length ? refreshAnswers() : refresh());
     tell("Taken back.");
   } catch (reason) {
@@ -81,12 +107,36 @@ export async function undoAndShow(numbers) {
 export async function undoOne(button) {
   button.disabled = true;
   try {
-    await takeBack([Number(button.dataset.number)]);
+    const { decisions } = await send("POST", "/api/judgements/undo", { numbers: [Number(button.dataset.number)] });
     await refresh();
-    tell("Taken back.");
+    tell(await stillHeld(decisions[0]));
     document.getElementById("main").focus({ preventScroll: true });
   } catch (reason) {
     button.disabled = false;
     fail(reason);
+  }
+}
+
+// What an undo has come to: a name may hold together what was confirmed one by one.
+async function stillHeld(undone) {
+  const back = "Taken back.";
+  if (undone?.kind !== "same") return back;
+  const shown = await Promise.all(undone.sets.map((one) => send("GET", `/api/sets/${one.key}`).catch(() => null)));
+  const [first, second] = shown.map((one) => one?.person);
+  if (!first || first.number !== second?.number) return back;
+  return [`${back} But both are still named `, called(first.name), ": to part them, take the clip out on that person’s page."];
+}
+
+// A set that was confirmed or rejected by mistake, where it is seen: a name lets it go, or the decisions are undone.
+export async function amend(button) {
+  const { person, key, numbers, title } = button.dataset;
+  if (person) {
+    const split = await deciding(() => send("POST", `/api/people/${person}/split`, { sets: [key] }));
+    await refreshAnswers();
+    offerBack([called(title), " is taken out."], split);
+  } else {
+    await takeBack(numbers.split(" ").map(Number));
+    await refreshAnswers();
+    tell([called(title), " is undecided again."]);
   }
 }

@@ -1,11 +1,12 @@
 // The page: who listens to what. Everything that can be pressed says what it does in data-do.
 import { refresh, wake } from "./api.js";
-import { judgeRow, undoOne } from "./decide.js";
+import { amend, judgeRow, undoLast, undoOne } from "./decide.js";
+import { prepare } from "./jobs.js";
 import * as people from "./people.js";
 import { review } from "./review.js";
 import { film, why } from "./sheet.js";
 import { fail } from "./toast.js";
-import { forget, keep, prepare, watchDrops } from "./upload.js";
+import { forget, keep, watchDrops } from "./upload.js";
 
 function chooseFaces(button) {
   const form = button.closest("form");
@@ -18,7 +19,9 @@ function chooseFaces(button) {
 const clicks = {
   judge: judgeRow,
   undo: undoOne,
-  why: (link) => why(link),
+  join: people.join,
+  amend,
+  why: (link) => why(link.href),
   film: (from) => from.dataset.film && film(from),
   "choose-faces": chooseFaces,
   "choose-files": () => document.getElementById("files").click(),
@@ -60,16 +63,33 @@ document.addEventListener("submit", (event) => {
   setTimeout(() => { for (const one of idle) one.disabled = false; }, 0);
 });
 
+// The way back to the collection leads to the page and the filter that one came from.
+const keepPlace = () => sessionStorage.setItem("collection", location.pathname + location.search);
+if (document.querySelector("form[data-live]")) keepPlace();
+for (const back of document.querySelectorAll("[data-back]")) back.href = sessionStorage.getItem("collection") || "/";
+
+// The last decision of this view is taken back by a key, as in the review.
+addEventListener("keydown", (event) => {
+  if (event.key !== "z" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!document.getElementById("answers") || event.target.matches("input, select, textarea") || document.querySelector("dialog[open]")) return;
+  undoLast();
+});
+
 // The collection is searched while one types.
 const live = document.querySelector("form[data-live]");
 if (live) {
   let waiting = null;
+  let looking = new AbortController();
   const look = async () => {
+    // Only the last word counts, whichever answer comes first.
+    looking.abort();
+    looking = new AbortController();
     const asked = new URLSearchParams([...new FormData(live)].filter(([, value]) => value !== ""));
     for (const [name, usual] of [["named", "any"], ["sort", "id"], ["quality", "any"]]) if (asked.get(name) === usual) asked.delete(name);
     const address = asked.size ? `/?${asked}` : "/";
     history.replaceState(null, "", address);
-    await refresh(address).catch(() => live.submit());
+    keepPlace();
+    await refresh(address, looking.signal).catch((reason) => reason.name === "AbortError" || fail(reason));
   };
   live.addEventListener("input", () => {
     clearTimeout(waiting);
@@ -80,6 +100,6 @@ if (live) {
 const grid = document.getElementById("review");
 if (grid) review(grid);
 const waiting = document.querySelector("[data-preparing]");
-if (waiting) prepare(waiting);
+if (waiting) prepare(waiting, () => location.reload());
 watchDrops();
 wake();

@@ -1,8 +1,11 @@
 // Review: one face after another, with keys or clicks, one by one or many at once.
 import { judge, takeBack } from "./decide.js";
-import { fail, tell } from "./toast.js";
+import { makeOne } from "./people.js";
+import { why } from "./sheet.js";
+import { called, fail, tell } from "./toast.js";
 
 const words = { same: "✓ same", different: "✕ not", unsure: "? unsure" };
+const said = { same: "the same person", different: "not the same person", unsure: "unsure" };
 const verdicts = { y: "same", n: "different", u: "unsure" };
 
 export function review(place) {
@@ -48,19 +51,39 @@ export function review(place) {
     go(after >= 0 ? after : current);
   }
 
+  function offerToJoin(crop) {
+    const { name, intoName } = crop.dataset;
+    tell([called(crop.dataset.title), " is named ", called(name), ". Are ", called(name), " and ", called(intoName), " one person?"], {
+      offer: "Make them one",
+      act: () => {
+        const targets = crops.filter((one) => one.dataset.person === crop.dataset.person);
+        decide(targets, "same", () => makeOne(crop));
+      },
+    });
+  }
+
   function say(verdict) {
-    const targets = chosen().length ? chosen() : [crops[current]].filter(Boolean);
-    if (!targets.length) return;
+    const meant = chosen().length ? chosen() : [crops[current]].filter(Boolean);
+    // Clips that are named after somebody else are not the same by a key alone: two people would become one.
+    const targets = meant.filter((crop) => verdict !== "same" || !crop.dataset.person || crop.dataset.verdict === "same");
+    const other = meant.find((crop) => !targets.includes(crop));
+    if (other) offerToJoin(other);
+    if (targets.length) decide(targets, verdict, () => judge(query, targets.map((crop) => crop.dataset.key), verdict));
+  }
+
+  // Show it at once, then have it kept; what is refused is shown as it was.
+  function decide(targets, verdict, keep) {
     const before = targets.map((crop) => crop.dataset.verdict);
     for (const crop of targets) {
       choose(crop, false);
       stamp(crop, verdict);
     }
     next();
-    line = line.then(() => judge(query, targets.map((crop) => crop.dataset.key), verdict)).then(
+    line = line.then(keep).then(
       (numbers) => {
-        done.push({ numbers, targets, before });
-        tell(`${targets.length === 1 ? targets[0].dataset.title : `${targets.length} clips`}: ${words[verdict].slice(2)}. Press z to undo.`);
+        if (numbers.length) done.push({ numbers, targets, before });
+        const what = targets.length === 1 ? called(targets[0].dataset.title) : `${targets.length} clips`;
+        tell([what, `: ${said[verdict]}. ${numbers.length ? "Press z to undo." : "You had said so already."}`]);
       },
       (reason) => {
         targets.forEach((crop, place) => stamp(crop, before[place]));
@@ -71,9 +94,10 @@ export function review(place) {
 
   function undo() {
     line = line.then(async () => {
-      const last = done.pop();
+      const last = done.at(-1);
       if (!last) return tell("Nothing to take back here. Older decisions are in History.");
       await takeBack(last.numbers);
+      done.pop();
       last.targets.forEach((crop, place) => stamp(crop, last.before[place]));
       go(crops.indexOf(last.targets[0]));
       return tell("Taken back.");
@@ -101,6 +125,7 @@ export function review(place) {
     else if (key === "j" || key === "ArrowRight") go(current + 1);
     else if (key === "k" || key === "ArrowLeft") go(current - 1);
     else if (key === "z") undo();
+    else if (key === "Enter" && event.target.matches(".crop")) why(crops[current].dataset.why).catch(fail);
     else if (key === "x" || (key === " " && event.target.matches(".crop"))) { from = current; choose(crops[current]); }
     else if (key === "a") crops.filter((crop) => !crop.dataset.verdict).forEach((crop) => choose(crop, true));
     else if (key === "Escape") chosen().forEach((crop) => choose(crop, false));

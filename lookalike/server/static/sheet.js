@@ -1,7 +1,10 @@
 // The dialog: why an answer was found, a moment of a film, or how far some work is.
+import { view } from "./api.js";
+import { prepare } from "./jobs.js";
+
 const sheet = document.getElementById("sheet");
 
-export function openSheet(title, inside) {
+export function openSheet(title, inside, way = "Close") {
   const top = document.createElement("div");
   top.className = "bar-top";
   const heading = document.createElement("h1");
@@ -10,14 +13,15 @@ export function openSheet(title, inside) {
   const close = document.createElement("button");
   close.type = "button";
   close.className = "low";
-  close.textContent = "Close";
+  close.textContent = way;
   close.addEventListener("click", () => sheet.close());
   top.append(heading, close);
   const body = document.createElement("div");
   body.className = "inside";
   body.append(inside);
   sheet.setAttribute("aria-label", title);
-  sheet.replaceChildren(top, body);
+  // What is being told stays on top.
+  sheet.replaceChildren(top, body, ...sheet.querySelectorAll("#toasts"));
   if (!sheet.open) sheet.showModal();
   close.focus();
   return body;
@@ -35,12 +39,55 @@ function words(text) {
   return one;
 }
 
-export async function why(link) {
+// Ask something with two answers: true, false, or null if the dialog was left.
+export function choice(title, said, pictures, yes, no) {
+  const box = document.createElement("div");
+  box.className = "stack";
+  const question = document.createElement("p");
+  question.append(...said);
+  const row = document.createElement("div");
+  row.className = "row";
+  const faces = document.createElement("div");
+  faces.className = "row";
+  for (const src of pictures) {
+    const face = document.createElement("img");
+    Object.assign(face, { className: "face asked-face", src, alt: "" });
+    faces.append(face);
+  }
+  box.append(faces, question, row);
+  return new Promise((resolve) => {
+    for (const [word, value] of [[yes, true], [no, false]]) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = word;
+      button.addEventListener("click", () => {
+        resolve(value);
+        sheet.close();
+      });
+      row.append(button);
+    }
+    sheet.addEventListener("close", () => resolve(null), { once: true });
+    openSheet(title, box);
+  });
+}
+
+export async function why(address) {
   openSheet("Why this answer?", words("Looking …"));
-  const answer = await fetch(link.href);
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  let fresh;
+  try {
+    fresh = await view(address);
+  } catch (reason) {
+    if (sheet.open) openSheet("Why this answer?", words(reason.message));
+    return;
+  }
   const part = fresh.querySelector('[data-region="evidence"]');
   if (!sheet.open) return;
+  const waiting = fresh.querySelector("[data-preparing]");
+  if (waiting) {
+    openSheet("Why this answer?", document.adoptNode(waiting));
+    prepare(waiting, () => waiting.isConnected && why(address));
+    return;
+  }
   if (!part) {
     openSheet("Why this answer?", words(fresh.querySelector("main p")?.textContent || "That did not work."));
     return;

@@ -1,86 +1,62 @@
 // Photos or a clip of one's own: dropped or chosen, sent, looked through, then shown.
 import { send } from "./api.js";
+import { follow, progressBox, show } from "./jobs.js";
 import { openSheet } from "./sheet.js";
-import { fail } from "./toast.js";
+import { fail, tell } from "./toast.js";
 
 const sheet = document.getElementById("sheet");
 
-function progressBox(note) {
-  const box = document.createElement("div");
-  box.className = "job";
-  const bar = document.createElement("progress");
-  bar.setAttribute("aria-label", "Progress");
-  const text = document.createElement("p");
-  text.className = "soft number";
-  text.setAttribute("role", "status");
-  text.textContent = note;
-  box.append(bar, text);
-  return { box, bar, text };
-}
-
-export function show(job, bar, text) {
-  if (job.total) {
-    bar.max = job.total;
-    bar.value = job.done;
-  }
-  const left = job.left > 1 ? `, about ${Math.ceil(job.left)} s left` : "";
-  text.textContent = (job.text || "Working") + (job.total ? `: ${job.done} of ${job.total}` : "") + left;
-}
-
-// Follow a job until it ends; an end that is not good is an Error.
-export function follow(number, onStep) {
-  return new Promise((resolve, reject) => {
-    const events = new EventSource(`/api/jobs/${number}/events`);
-    const see = (job) => {
-      onStep(job);
-      if (job.state === "waiting" || job.state === "running") return;
-      events.close();
-      if (job.state === "done") resolve(job);
-      else reject(new Error(job.error || (job.state === "cancelled" ? "Stopped." : "That did not work.")));
-    };
-    events.onmessage = (event) => see(JSON.parse(event.data));
-    events.onerror = () => {
-      // The stream ends with the job: ask once more how it went.
-      events.close();
-      send("GET", `/api/jobs/${number}`).then((job) => (job.state === "running" || job.state === "waiting" ? follow(number, onStep).then(resolve, reject) : see(job)), reject);
-    };
-  });
-}
-
+// Send files; `stop` of what is returned breaks off.
 function post(files, onSent) {
-  return new Promise((resolve, reject) => {
+  const request = new XMLHttpRequest();
+  const sent = new Promise((resolve, reject) => {
     const form = new FormData();
     for (const file of files) form.append("files", file, file.name);
-    const request = new XMLHttpRequest();
     request.open("POST", "/api/uploads");
     request.setRequestHeader("X-Lookalike", "1");
     request.responseType = "json";
     request.upload.onprogress = (event) => onSent(event.loaded, event.total);
     request.onload = () => (request.status < 300 ? resolve(request.response) : reject(new Error(request.response?.error || "That could not be read.")));
     request.onerror = () => reject(new Error("The server does not answer. Is lookalike still running?"));
+    request.onabort = () => reject(new Error("Stopped."));
     request.send(form);
   });
+  return { sent, stop: () => request.abort() };
 }
+
+const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 export async function upload(files) {
   if (!files.length) return;
-  const { box, bar, text } = progressBox("Reading …");
-  openSheet("Looking for faces", box);
+  const { box, bar, text } = progressBox("Sending …");
+  openSheet("Looking for faces", box, "Stop");
   let number = null;
-  const stop = () => number !== null && send("DELETE", `/api/jobs/${number}`).catch(() => {});
-  sheet.addEventListener("close", stop, { once: true });
+  let stopped = false;
+  const { sent, stop } = post(files, (done, all) => {
+    bar.max = all;
+    bar.value = done;
+    text.textContent = done < all ? `Sending: ${megabytes(done)} of ${megabytes(all)} MB` : "Sent. Looking for faces …";
+  });
+  // Whoever closes the dialog wants none of it: what is on its way, and what is being done.
+  const leave = () => {
+    stopped = true;
+    if (number === null) stop();
+    else send("DELETE", `/api/jobs/${number}`).catch(() => {});
+  };
+  sheet.addEventListener("close", leave, { once: true });
   try {
-    const job = await post(files, (sent, all) => { bar.max = all; bar.value = sent; });
-    number = job.number;
+    ({ number } = await sent);
     bar.removeAttribute("value");
     const done = await follow(number, (step) => show(step, bar, text));
-    sheet.removeEventListener("close", stop);
-    location.assign(`/uploads/${done.result}`);
+    sheet.removeEventListener("close", leave);
+    if (!stopped) location.assign(`/uploads/${done.result}`);
   } catch (reason) {
-    sheet.removeEventListener("close", stop);
+    sheet.removeEventListener("close", leave);
+    if (stopped) return tell("Stopped. Nothing was kept.");
     sheet.close();
     fail(reason);
   }
+  return undefined;
 }
 
 export async function keep(key, person) {
@@ -129,23 +105,4 @@ export function watchDrops() {
     upload([...chooser.files]);
     chooser.value = "";
   });
-}
-
-// The page that waits for the collection to be searchable: ask, show how far it is, then come back.
-export async function prepare(place) {
-  const bar = place.querySelector("progress");
-  const text = place.querySelector("[data-text]");
-  const look = setInterval(async () => {
-    const { jobs } = await send("GET", "/api/jobs").catch(() => ({ jobs: [] }));
-    const running = jobs.find((job) => job.state === "running");
-    if (running) show(running, bar, text);
-  }, 600);
-  try {
-    await send("POST", "/api/searches", { ...JSON.parse(place.dataset.ask), top: 1 });
-    location.reload();
-  } catch (reason) {
-    text.textContent = reason.message;
-  } finally {
-    clearInterval(look);
-  }
 }
