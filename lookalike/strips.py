@@ -102,12 +102,18 @@ def spread(pictures: Sequence[bytes], count: int = FACES) -> list[bytes]:
     return [pictures[place * len(pictures) // kept] for place in range(kept)]
 
 
-def data_address(picture: bytes) -> str | None:
-    """A picture as its own address; None if it is no PNG, JPEG or WebP."""
+def media_type(picture: bytes) -> str | None:
+    """What a browser is told that a picture is; None if it is no PNG, JPEG or WebP."""
     for start, place, kind in KINDS:
         if picture[place : place + len(start)] == start:
-            return f"data:image/{kind};base64,{b64encode(picture).decode('ascii')}"
+            return f"image/{kind}"
     return None
+
+
+def data_address(picture: bytes) -> str | None:
+    """A picture as its own address; None if it is no PNG, JPEG or WebP."""
+    kind = media_type(picture)
+    return None if kind is None else f"data:{kind};base64,{b64encode(picture).decode('ascii')}"
 
 
 def _row(strip: Strip, images: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -69,6 +69,8 @@ class Found:
     catalogue: Catalogue
     known: Judged
     newer: int
+    # Views that were made: most sets are both an answer and in the order without the second stage.
+    shown: dict[str, SetView] = field(default_factory=dict)
 
 
 class Answering:
@@ -126,7 +128,7 @@ class Answering:
         """
         began = time.monotonic()
         found = self.find(ask)
-        ranking, catalogue, known = found.refined.ranking, found.catalogue, found.known
+        ranking = found.refined.ranking
         decided = bool(found.refined.confirmed or found.refined.rejected)
         views = [
             self.answer(found, answer, found.refined.before.get(answer.id) if decided else None)
@@ -141,11 +143,11 @@ class Answering:
             reading=ranking.reading,
             answers=views,
             baseline=[
-                BaselineView(rank=rank, set=self._browsing.show(catalogue, known, one), learnt_rank=learnt)
+                BaselineView(rank=rank, set=self._show(found, one), learnt_rank=learnt)
                 for rank, (one, learnt) in enumerate(found.refined.baseline, start=1)
             ],
-            confirmed=[self._browsing.show(catalogue, known, one) for one in found.refined.confirmed],
-            rejected=[self._browsing.show(catalogue, known, one) for one in found.refined.rejected],
+            confirmed=[self._show(found, one) for one in found.refined.confirmed],
+            rejected=[self._show(found, one) for one in found.refined.rejected],
             version=found.search.tables.fingerprint,
             newer=found.newer,
             similarity=ranking.similarity,
@@ -179,6 +181,11 @@ class Answering:
         refined = replace(refined, confirmed=tuple(confirmed), rejected=tuple(rejected))
         return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0])
 
+    def _show(self, found: Found, set_id: str) -> SetView:
+        if set_id not in found.shown:
+            found.shown[set_id] = self._browsing.show(found.catalogue, found.known, set_id)
+        return found.shown[set_id]
+
     def answer(self, found: Found, answer: Answer, before: int | None) -> AnswerView:
         """One answer as it is shown."""
         catalogue, known, asked = found.catalogue, found.known, found.question.set_id
@@ -186,7 +193,7 @@ class Answering:
         verdict = None if asked is None else known.verdict(asked, answer.id)
         return AnswerView(
             rank=answer.rank,
-            set=self._browsing.show(catalogue, known, answer.id),
+            set=self._show(found, answer.id),
             score=answer.score,
             baseline=answer.baseline,
             baseline_rank=answer.baseline_rank,

@@ -34,9 +34,10 @@ from lookalike.server.models import (
     SetView,
     UploadView,
 )
-from lookalike.server.pictures import FILM, UPLOAD, Pictures, media_type
+from lookalike.server.pictures import FILM, UPLOAD, Pictures
 from lookalike.server.searches import Searches
 from lookalike.server.uploads import Uploads
+from lookalike.strips import media_type
 
 
 class Desk:
@@ -105,7 +106,7 @@ class Desk:
             catalogue = self.browsing.catalogue()
             set_id = catalogue.id(key)
             found = self.pictures.of_set(set_id, catalogue.contents[set_id], face)
-        return found, media_type(found)
+        return found, media_type(found) or "application/octet-stream"
 
     def film(self, token: str) -> tuple[Path, str]:
         """Where the film of an opaque name lies, and what kind it is."""

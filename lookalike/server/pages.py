@@ -14,13 +14,14 @@ from pydantic import ValidationError
 
 from lookalike.errors import BadInput
 from lookalike.server.amending import ways_back
+from lookalike.server.api_looking import desk_of
 from lookalike.server.methods import method_of
 from lookalike.server.models import FaceView, SearchAsk, SetsAsk
 from lookalike.server.timelines import timelines
 from lookalike.server.wording import FILTERS
 
 if TYPE_CHECKING:
-    from lookalike.server.desk import Desk
+    pass
 
 STATIC = Path(__file__).parent / "static"
 _TEMPLATES = Environment(
@@ -57,11 +58,6 @@ def error_page(status: int, sentence: str) -> Response:
     return render("message.html", status, title=title, words=sentence, home=status not in (401, 403, 429))
 
 
-def _desk(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
-
-
 def _linker(request: Request) -> Callable[..., str]:
     """Addresses of this view with some of what is asked changed; an empty value leaves it out."""
 
@@ -77,7 +73,7 @@ def _linker(request: Request) -> Callable[..., str]:
 @router.get("/")
 def collection(request: Request) -> HTMLResponse:
     """The collection: strips of faces, filtered and sorted, page by page."""
-    desk = _desk(request)
+    desk = desk_of(request)
     asked = {name: value for name, value in request.query_params.items() if value}
     known = {name: asked[name] for name in asked if name in SetsAsk.model_fields}
     ask = _checked(SetsAsk, {"limit": PAGE, **known})
@@ -98,7 +94,7 @@ def collection(request: Request) -> HTMLResponse:
 def query(request: Request, key: str, face: Faces = None) -> HTMLResponse:
     """A set and its answers."""
     ask = _asked(request, face, set=key)
-    return _answered(request, ask, _desk(request).set_view(key, whole=True).strip)
+    return _answered(request, ask, desk_of(request).set_view(key, whole=True).strip)
 
 
 @router.get("/sets/{key}/why/{target}")
@@ -111,13 +107,13 @@ def why(request: Request, key: str, target: str, face: Faces = None) -> HTMLResp
 def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
     """The answers as a grid of faces to judge."""
     ask = _asked(request, face, set=key)
-    _desk(request).set_view(key)
-    if not _desk(request).is_ready(ask):
+    desk_of(request).set_view(key)
+    if not desk_of(request).is_ready(ask):
         return _wait(request, ask)
     return render(
         "review.html",
         here="",
-        found=_desk(request).search(ask),
+        found=desk_of(request).search(ask),
         place=_back(request, f"/sets/{key}"),
         why=lambda target: f"/sets/{key}/why/{target}{_address(request)}",
         borderline=request.query_params.get("order") == "borderline",
@@ -128,13 +124,13 @@ def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
 @router.get("/people")
 def people(request: Request) -> HTMLResponse:
     """Everybody who has a name."""
-    return render("people.html", here="/people", people=_desk(request).people().people)
+    return render("people.html", here="/people", people=desk_of(request).people().people)
 
 
 @router.get("/people/{number}")
 def person(request: Request, number: int) -> HTMLResponse:
     """One person: sets, and when they are seen."""
-    desk = _desk(request)
+    desk = desk_of(request)
     page = desk.person(number)
     others = [one for one in desk.people().people if one.number != number]
     return render("person.html", here="", page=page, others=others, films=timelines(page))
@@ -143,14 +139,14 @@ def person(request: Request, number: int) -> HTMLResponse:
 @router.get("/history")
 def history(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0) -> HTMLResponse:
     """What was decided, with a way back from each decision."""
-    told = _desk(request).history(offset, LOG)
+    told = desk_of(request).history(offset, LOG)
     return render("history.html", here="/history", history=told, link=_linker(request))
 
 
 @router.get("/uploads/{key}")
 def upload(request: Request, key: str) -> Response:
     """Who is in what was dropped onto the page; with one person only, straight to the answers."""
-    told, empty = _desk(request).upload(key), not len(_desk(request).gallery)
+    told, empty = desk_of(request).upload(key), not len(desk_of(request).gallery)
     if len(told.people) == 1 and not told.remark and not empty:
         return RedirectResponse(f"/uploads/{key}/find?person={told.people[0].person}", 303)
     return render("upload.html", here="", upload=told, empty=empty)
@@ -159,7 +155,7 @@ def upload(request: Request, key: str) -> Response:
 @router.get("/uploads/{key}/find")
 def find_upload(request: Request, key: str, person: int = 0, face: Faces = None) -> HTMLResponse:
     """The answers for one person of an upload."""
-    chosen = [one for one in _desk(request).upload(key).people if one.person == person]
+    chosen = [one for one in desk_of(request).upload(key).people if one.person == person]
     if not chosen:
         raise BadInput(f"there is no person {person} in this upload: choose one of those shown")
     return _answered(request, _asked(request, face, upload=key, person=person), chosen[0].faces)
@@ -174,7 +170,7 @@ def why_upload(request: Request, key: str, target: str, person: int = 0, face: F
 
 def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLResponse:
     """The view of a query and its answers."""
-    desk = _desk(request)
+    desk = desk_of(request)
     if not desk.is_ready(ask):
         return _wait(request, ask)
     # All faces ticked is the same as none chosen, and known to be so without looking at each.
@@ -211,15 +207,15 @@ def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLRe
 
 def _explained(request: Request, ask: SearchAsk, target: str, place: str) -> HTMLResponse:
     """The view of the evidence for one answer; `place` is that of all answers."""
-    if not _desk(request).is_ready(ask):
+    if not desk_of(request).is_ready(ask):
         return _wait(request, ask)
-    evidence = _desk(request).evidence(ask, target)
+    evidence = desk_of(request).evidence(ask, target)
     return render("why.html", here="", evidence=evidence, place=_back(request, place))
 
 
 def _wait(request: Request, ask: SearchAsk) -> HTMLResponse:
     """The view that waits until this question can be answered; without scripts, nobody else would begin."""
-    _desk(request).searches.begin(method_of(ask.similarity, ask.reranker, ask.proxies))
+    desk_of(request).searches.begin(method_of(ask.similarity, ask.reranker, ask.proxies))
     return render("preparing.html", here="", ask=ask.model_dump_json(exclude_defaults=True))
 
 

@@ -113,11 +113,3 @@ class Pictures:
         marked = self._keyed.copy()
         marked.update(place)
         return marked.digest()
-
-
-def media_type(picture: bytes) -> str:
-    """What a browser is told that a kept picture is; by its first bytes."""
-    for start, kind in ((b"\xff\xd8", "image/jpeg"), (b"\x89PNG", "image/png"), (b"RIFF", "image/webp")):
-        if picture.startswith(start):
-            return kind
-    return "application/octet-stream"
