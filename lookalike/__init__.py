@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lookalike.retrieval import Search, explain, find, open_search
     from lookalike.training import train
 
-__version__ = "0.7.0"
+__version__ = "0.7.1"
 
 __all__ = [
     "Answer",

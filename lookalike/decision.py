@@ -16,6 +16,10 @@ LONGEST_NAME: Final = 200
 NO_LETTERS: Final = ("Cc", "Cs", "Zl", "Zp")
 # What turns the direction of writing, and so could make a name look like another, or the text around it.
 TURNING: Final = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+# Of these alone nothing is seen, or nothing by itself: blanks, marks on a letter, joiners and other formats.
+UNSEEN: Final = ("Cf", "Mn", "Mc", "Me", "Zs")
+# So it is with a few letters and signs: fillers of Hangul, blank Braille, an empty note.
+BLANK: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
 
 
 @dataclass(frozen=True)
@@ -82,4 +86,6 @@ def checked_name(name: object) -> str:
         raise BadInput(
             f"a name may not turn the direction of writing, got {found!r}: leave those characters out"
         )
+    if all(letter in BLANK or unicodedata.category(letter) in UNSEEN for letter in found):
+        raise BadInput(f"a name needs a letter that can be seen, got {found!a}: write one at least")
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 # How many seconds of a film are looked at on both sides of a time that is asked for.
 AROUND = 10.0
+# Keeps something at hand, as long as a block runs, that can be called on another thread to stop it.
+OnStop = Callable[[Callable[[], None]], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,7 @@ class Seen:
     def __init__(self, files: Sequence[MediaPath], part: Descriptor) -> None:
         self.files, self.part = files, part
         self.reasons: list[LookalikeError] = []
+        self.faceless: list[MediaPath] = []
         self.apart: set[tuple[str, str]] = set()
         self._found: dict[str, tuple[FaceSet, SeenTrack]] = {}
         self._albums: dict[str, Album] = {}
@@ -122,6 +126,8 @@ class Seen:
             self.reasons.append(told.reason)
             if len(self.files) > 1:
                 logger.warning("%s", told.reason)
+        elif not told.tracks:
+            self.faceless.append(file)
         grouped = is_grouped(file, self.part)
         album = self._albums.setdefault(file.album, Album(self.part.same_person)) if grouped else None
         ids = {}
@@ -143,20 +149,45 @@ def seen_in(part: Descriptor, path: Path, at: float | None = None, track: Track 
     if not files:
         raise BadInput(f"{readable(path)!r} holds no photo and no film: give one of these")
     settings = Settings() if at is None else Settings(since=max(0.0, at - AROUND), until=at + AROUND)
-    seen = Seen(files, part)
-    with Workers(settings) as workers:
-        # No film takes less than a kilobyte a second, whatever it says.
-        said = zip(workers.lengths([file.path for file in files]), files, strict=True)
-        lengths = [min(length, file.size / 1000) for length, file in said]
-        units = sum(max(1, round(length)) for length in lengths)
-        for _ in track(seen.look(workers, lengths), "looking for faces", units):
-            pass
+    seen = look_at(part, files, settings, track)
     if not seen.sets and seen.reasons:
         raise seen.reasons[0]
     if not seen.sets and at is not None:
         raise NotFound(f"{path} shows no face at {timecode(at)}, nor {AROUND:g} seconds before or after it")
     if not seen.sets:
         raise BadInput(f"no face was found in {readable(path)!r}: give a picture that shows one")
+    return seen
+
+
+def look_at(
+    part: Descriptor,
+    files: Sequence[MediaPath],
+    settings: Settings,
+    track: Track = silent,
+    on_stop: OnStop = nullcontext,
+) -> Seen:
+    """Who is seen in photos and films, if anybody; what could not be read is told beside it.
+
+    Parameters
+    ----------
+    part : Descriptor
+        What describes the faces.
+    files : sequence of MediaPath
+    settings : Settings
+        How to look.
+    track : callable
+        Shows progress: a step is a photo or a second of film.
+    on_stop : callable
+        Given what ends the looking at once, with an error; returns a context that lasts as long as it does.
+    """
+    seen = Seen(files, part)
+    with Workers(settings) as workers, on_stop(workers.close):
+        # No film takes less than a kilobyte a second, whatever it says.
+        said = zip(workers.lengths([file.path for file in files]), files, strict=True)
+        lengths = [min(length, file.size / 1000) for length, file in said]
+        units = sum(max(1, round(length)) for length in lengths)
+        for _ in track(seen.look(workers, lengths), "looking for faces", units):
+            pass
     return seen
 
 

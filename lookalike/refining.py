@@ -116,6 +116,12 @@ def refine(
     )
 
 
+def nobody(search: Search, query: str | FaceSet) -> Refined:
+    """What there is to say of a query that is alone in its gallery, where `refine` and `find` refuse."""
+    similarity, reranker = parts.spec(search.tables.similarity), parts.spec(search.reranker)
+    return Refined(Ranking(name_of(query), (), 0, similarity, reranker, 0), (), (), {}, {})
+
+
 # Who is asked.
 
 

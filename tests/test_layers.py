@@ -48,6 +48,7 @@ LAYERS = {
         "exporting",
         "showing",
         "undoing",
+        "naming",
         "judging",
         "refining",
     ),

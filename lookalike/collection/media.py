@@ -21,6 +21,8 @@ SHA_256: Final = re.compile(r"[0-9a-f]{64}")
 # What SQLite keeps as a whole number.
 LARGEST: Final = 2**63
 ADVICE: Final = "restore it from a backup"
+# Sets whose files are remembered: about 1 kB each.
+REMEMBERED: Final = 20_000
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,25 @@ def of_set(connection: sqlite3.Connection, where: Path, set_id: str) -> list[Med
         " ORDER BY path, content"
     )
     return _select(connection, where, asked, storable(set_id))
+
+
+class RememberedFiles:
+    """The files of sets as they were last read: a page asks for those of every strip that it shows."""
+
+    def __init__(self) -> None:
+        self._version: tuple[int, int] | None = None
+        self._found: dict[str, list[MediaFile]] = {}
+
+    def keep(self, version: tuple[int, int]) -> None:
+        """Keep what was read of this version of the gallery, and nothing else."""
+        if version != self._version or len(self._found) >= REMEMBERED:
+            self._version, self._found = version, {}
+
+    def of_set(self, connection: sqlite3.Connection, where: Path, set_id: str) -> list[MediaFile]:
+        """The files that a set has faces of, by path."""
+        if set_id not in self._found:
+            self._found[set_id] = of_set(connection, where, set_id)
+        return list(self._found[set_id])
 
 
 def count(connection: sqlite3.Connection) -> int:

@@ -7,9 +7,8 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lookalike.collection import media, purge, schema
 from lookalike.errors import BadInput, GalleryUnreadable, NotFound
@@ -22,8 +21,7 @@ HINTS: Final = ("model_file",)
 Version = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class SetFacts:
+class SetFacts(NamedTuple):
     """What a gallery knows of a set without reading its faces.
 
     In films, `start` and `end` are the seconds at which its person is seen first and last; `good` is how many
@@ -101,23 +99,32 @@ def listing(connection: sqlite3.Connection, path: Path, ids: Iterable[str] | Non
     times = "start_seconds, end_seconds" if schema.found(connection) > 1 else "NULL, NULL"
     good = "good" if schema.found(connection) > 2 else "NULL"
     asked = f"SELECT id, origin, faces, pictures, added, {times}, {good} FROM sets"
-    kinds = (str, str, int, int, str, float | None, float | None, int | None)
+    time: set[type] = {float, type(None)}
+    amount: set[type] = {int, type(None)}
+    kinds = (str, str, int, int, str, time, time, amount)
     if ids is None:
-        return [SetFacts(*row) for row in _rows(connection, path, f"{asked} ORDER BY id", *kinds)]
+        return list(map(SetFacts._make, _rows(connection, path, f"{asked} ORDER BY id", *kinds)))
     found = []
     for set_id in several(ids):
         if not has(connection, set_id):
             raise unknown(connection, path, set_id)
         found += _rows(connection, path, f"{asked} WHERE id = ?", *kinds, given=(set_id,))
-    return [SetFacts(*row) for row in found]
+    return list(map(SetFacts._make, found))
 
 
 def _rows(
-    connection: sqlite3.Connection, path: Path, asked: str, *kinds: Any, given: tuple[str, ...] = ()
+    connection: sqlite3.Connection,
+    path: Path,
+    asked: str,
+    *kinds: type | set[type],
+    given: tuple[str, ...] = (),
 ) -> list[Any]:
     found = connection.execute(asked, given).fetchall()
-    # SQLite keeps any value in any column, so damage may turn text into a number or nothing.
-    if not all(isinstance(value, kind) for row in found for value, kind in zip(row, kinds, strict=True)):
+    # SQLite keeps any value in any column, so damage may turn text into a number or nothing. Whole columns
+    # are looked at: value by value it would take longer than to read them.
+    allowed = [kind if isinstance(kind, set) else {kind} for kind in kinds]
+    columns = zip(*found, strict=True)
+    if found and not all(set(map(type, one)) <= kind for one, kind in zip(columns, allowed, strict=True)):
         raise GalleryUnreadable(
             f"{path} is damaged: its list of sets has entries that are none: restore it from a backup"
         )

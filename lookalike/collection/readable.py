@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lookalike.collection import media, models, pairs, queries, rows
 from lookalike.collection.decisions import RememberedLog
-from lookalike.collection.media import MediaFile
+from lookalike.collection.media import MediaFile, RememberedFiles
 from lookalike.collection.models import Model
 from lookalike.collection.opened import Opened
 from lookalike.collection.queries import SetFacts
@@ -33,6 +33,7 @@ class Readable:
         self.path = self._opened.path
         self._remembered = queries.Remembered()
         self._log = RememberedLog()
+        self._files = RememberedFiles()
 
     @property
     def descriptor(self) -> str | None:
@@ -103,7 +104,8 @@ class Readable:
         with self._opened.transaction() as connection:
             if not queries.has(connection, set_id):
                 raise queries.unknown(connection, self.path, set_id)
-            return media.of_set(connection, self.path, set_id)
+            self._files.keep(queries.version(connection))
+            return self._files.of_set(connection, self.path, set_id)
 
     def file_of(self, content: str) -> MediaFile | None:
         """The file whose bytes have this SHA-256, if it was looked at."""

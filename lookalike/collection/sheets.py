@@ -74,7 +74,8 @@ def people(everybody: Iterable[Person], listing: Iterable[SetFacts]) -> list[Lin
 def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     """Write a table as comma-separated values; one without rows is empty.
 
-    What a spreadsheet would take for a formula gets an apostrophe in front: names come from anywhere.
+    What a spreadsheet would take for a formula gets an apostrophe in front: names come from anywhere. Write
+    it to a file as ``utf-8-sig``, or spreadsheets garble accents.
     """
     if not rows:
         return ""

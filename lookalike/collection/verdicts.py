@@ -210,7 +210,7 @@ class Verdicts:
             if person is not None:
                 raise Conflict(
                     f"{set_id!r} belongs to {self.names[person]!r} (person {person}) already: "
-                    f"rename that person, or split the set off first"
+                    f"rename that person, or take the set out of that person first"
                 )
 
     def _check_one_name(self, groups: Sequence[set[Point]]) -> None:
@@ -223,7 +223,8 @@ class Verdicts:
             (one, its), (other, others) = list(found.items())[:2]
             raise Conflict(
                 f"{its!r} belongs to {self.names[one]!r} (person {one}) and {others!r} to "
-                f"{self.names[other]!r} (person {other}): merge these two people, or split the set off first"
+                f"{self.names[other]!r} (person {other}): merge these two people, "
+                f"or take one of the sets out of its person first"
             )
 
     def _check_not_tied(self, one: str, other: str) -> None:

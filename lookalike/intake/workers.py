@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from queue import Full, Queue
+from queue import Empty, Full, Queue
 from typing import Final
 
 from lookalike.errors import LookalikeError
@@ -100,6 +100,11 @@ class Workers:
             Number of the file, from 0 and rising; then how many seconds of it have been looked at, or a track
             it shows, or that it is done (a `SeenFile` without tracks), or why it is refused, or None if it
             was not wanted. Every file ends with one of the last three.
+
+        Raises
+        ------
+        LookalikeError
+            If it is closed meanwhile, on another thread.
         """
         queues: dict[int, Queue[Told]] = {}
         ready = {number: threading.Event() for number in range(len(paths))}
@@ -135,9 +140,10 @@ class Workers:
             thread.start()
         try:
             for number in range(len(paths)):
-                ready[number].wait()
+                while not ready[number].wait(0.2):
+                    self._check()
                 while True:
-                    told = queues[number].get()
+                    told = self._next(queues[number])
                     yield number, told
                     if told is None or isinstance(told, SeenFile | LookalikeError):
                         break
@@ -147,6 +153,17 @@ class Workers:
             # Nobody waits for the rest any more.
             self.close()
             raise
+
+    def _next(self, queue: Queue[Told]) -> Told:
+        """The next answer; a child that was ended gives none."""
+        while True:
+            with suppress(Empty):
+                return queue.get(timeout=0.2)
+            self._check()
+
+    def _check(self) -> None:
+        if self.is_over:
+            raise LookalikeError("looking for faces was stopped before its end")
 
     def lengths(self, paths: Iterable[Path]) -> Iterator[float]:
         """How many seconds each film says it lasts; 0 for what is none, or does not say. None is decoded."""

@@ -14,7 +14,7 @@ from lookalike.errors import BadInput, NotFound
 from lookalike.faceset import FaceSet
 from lookalike.judging import Judged
 from lookalike.ranking import Answer
-from lookalike.refining import Refined, refine
+from lookalike.refining import Refined, nobody, refine
 from lookalike.retrieval import Search
 from lookalike.server.browsing import Browsing
 from lookalike.server.catalogue import Catalogue
@@ -140,7 +140,7 @@ class Answering:
             total=ranking.total,
             sets=ranking.sets,
             worth_reading=ranking.worth_reading,
-            reading=ranking.reading,
+            reading=_reading(found),
             answers=views,
             baseline=[
                 BaselineView(rank=rank, set=self._show(found, one), learnt_rank=learnt)
@@ -169,14 +169,17 @@ class Answering:
             confirmed = _there(known.confirmed(question.set_id), catalogue)
             rejected = _there(known.rejected(question.set_id), catalogue)
         numbers = search.tables.numbers
-        with self._searches.turn():
-            refined = refine(
-                search,
-                question.asked,
-                [one for one in confirmed if one in numbers],
-                [one for one in rejected if one in numbers],
-                _depth(search, ask.top) if deep else ask.top,
-            )
+        if question.set_id is not None and numbers.keys() == {question.set_id}:
+            refined = nobody(search, question.asked)
+        else:
+            with self._searches.turn():
+                refined = refine(
+                    search,
+                    question.asked,
+                    [one for one in confirmed if one in numbers],
+                    [one for one in rejected if one in numbers],
+                    _depth(search, ask.top) if deep else ask.top,
+                )
         # What the search does not know yet was decided on all the same.
         refined = replace(refined, confirmed=tuple(confirmed), rejected=tuple(rejected))
         return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0])
@@ -248,6 +251,16 @@ def _depth(search: Search, top: int) -> int:
     """How far down answers can be looked for without another ranking than that of the first few."""
     served = DEEP if search.shortlist is None else search.shortlist.sizes.served
     return max(top, served)
+
+
+def _reading(found: Found) -> str:
+    """Where the answers stop being worth reading, or why there is none, in a sentence."""
+    refined = found.refined
+    if refined.ranking.sets == 0 and not found.newer:
+        if refined.confirmed or refined.rejected:
+            return "Nobody is left to compare: everybody else is decided on."
+        return "There is nobody else in this collection yet."
+    return refined.ranking.reading
 
 
 def _chosen(faces: Sequence[int], count: int) -> list[int]:

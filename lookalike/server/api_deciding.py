@@ -15,7 +15,9 @@ from lookalike.server.models import (
     Judged,
     MergeAsk,
     NameAsk,
+    PeopleMade,
     PeopleView,
+    PersonMade,
     PersonPage,
     RenameAsk,
     SplitAsk,
@@ -85,32 +87,33 @@ def person(request: Request, number: Person) -> PersonPage:
     return desk_of(request).person(number)
 
 
-@router.post("/people", response_model=PersonPage)
-def name(request: Request, ask: NameAsk) -> PersonPage:
+@router.post("/people", response_model=PersonMade)
+def name(request: Request, ask: NameAsk) -> PersonMade:
     """Say who some sets show; whoever is called so already gets these sets too."""
     return desk_of(request).name(ask)
 
 
-@router.post("/people/{number}/rename", response_model=PersonPage)
-def rename(request: Request, number: Person, ask: RenameAsk) -> PersonPage:
+@router.post("/people/{number}/rename", response_model=PersonMade)
+def rename(request: Request, number: Person, ask: RenameAsk) -> PersonMade:
     """Call a person something else."""
     return desk_of(request).rename(number, ask.name)
 
 
-@router.post("/people/{number}/merge", response_model=PersonPage)
-def merge(request: Request, number: Person, ask: MergeAsk) -> PersonPage:
+@router.post("/people/{number}/merge", response_model=PersonMade)
+def merge(request: Request, number: Person, ask: MergeAsk) -> PersonMade:
     """Say that two people are one, who keeps the number and name of the second."""
     return desk_of(request).merge(number, ask.into)
 
 
-@router.post("/people/{number}/split", response_model=PeopleView)
-def split(request: Request, number: Person, ask: SplitAsk) -> PeopleView:
+@router.post("/people/{number}/split", response_model=PeopleMade)
+def split(request: Request, number: Person, ask: SplitAsk) -> PeopleMade:
     """Take sets out of a person; with a name they become a person of their own."""
     return desk_of(request).split(number, ask.sets, ask.name)
 
 
 def _sheet(text: str, name: str) -> Response:
-    return Response(text, media_type="text/csv; charset=utf-8", headers=_named(name))
+    # Without the mark in front, spreadsheets take it for an older encoding and garble every accent.
+    return Response(text.encode("utf-8-sig"), media_type="text/csv; charset=utf-8", headers=_named(name))
 
 
 def _named(name: str) -> dict[str, str]:

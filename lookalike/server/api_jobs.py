@@ -8,12 +8,14 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Request, UploadFile
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from lookalike.server.api_looking import desk_of
 from lookalike.server.jobs import Job, Jobs
 from lookalike.server.methods import method_of
 from lookalike.server.models import JobAsk, JobList, JobView, UploadView
+from lookalike.server.weighing import WeighedRoute
 
 router = APIRouter(prefix="/api")
 Number = Annotated[int, Path(ge=0, le=2**53)]
@@ -22,11 +24,25 @@ LOOK: Final = 0.1
 ALIVE: Final = 10.0
 
 
-@router.post("/uploads", response_model=JobView, status_code=202)
-def upload(request: Request, files: list[UploadFile]) -> JobView:
-    """Look for faces in photos or a clip; the result of the job is the key of the upload."""
+# What is written to the disk while it is read.
+weighed = APIRouter(route_class=WeighedRoute)
+
+
+@weighed.post("/uploads", response_model=JobView, status_code=202)
+async def upload(request: Request, files: list[UploadFile]) -> JobView:
+    """Look for faces in photos or a clip; the result of the job is the key of the upload.
+
+    What is neither is left out, and the upload says so; if nothing is left, all is refused.
+    """
     taken = [(one.filename or "", one.file) for one in files]
-    return desk_of(request).uploads.take(taken).view()
+    begun = await run_in_threadpool(desk_of(request).uploads.take, taken, request.state.upload)
+    # Whoever went away while it was copied cannot stop it any more.
+    if await request.is_disconnected():
+        begun.cancel()
+    return begun.view()
+
+
+router.include_router(weighed)
 
 
 @router.get("/uploads/{key}", response_model=UploadView)

@@ -22,6 +22,7 @@ from lookalike.server import api_deciding, api_jobs, api_looking, pages
 from lookalike.server.desk import Desk
 from lookalike.server.guard import MOST_UPLOAD, Guard
 from lookalike.server.models import Told
+from lookalike.server.wording import sentence
 
 STATUS: Final = {
     BadInput: 400,
@@ -87,9 +88,9 @@ def create_app(path: Path, token: str, hosts: Collection[str], most_upload: int 
     return app
 
 
-def say(request: Request, status: int, sentence: str) -> Response:
+def say(request: Request, status: int, words: str) -> Response:
     """Tell why something is refused: a sentence for programs, a page for people."""
-    whole = sentence[:1].upper() + sentence[1:]
+    whole = sentence(words, request.app.state.desk.gallery.path)
     if request.scope["path"].startswith(FOR_PROGRAMS):
         return JSONResponse({"error": whole}, status)
     return pages.error_page(status, whole)
@@ -105,7 +106,8 @@ def _not_understood(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-    return say(request, 422, f"{where or 'the request'} is not right: {first['msg'].lower()}"[:300])
+    what = repr(where) if where else "the request"
+    return say(request, 422, f"{what} is not right: {first['msg'].lower()}"[:300])
 
 
 def _refused(request: Request, error: Exception) -> Response:

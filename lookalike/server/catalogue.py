@@ -53,7 +53,9 @@ class Catalogue:
     def id(self, key: str) -> str:
         """The set of a key; raise NotFound if there is none."""
         if key not in self.ids:
-            raise NotFound("there is no such set in the collection: it was removed, or the address is wrong")
+            raise NotFound(
+                "there is no such clip or photo in the collection: it was removed, or the address is wrong"
+            )
         return self.ids[key]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.server.answering import Answering
+from lookalike.server.batches import BatchPage
 from lookalike.server.browsing import Browsing
 from lookalike.server.deciding import Deciding
 from lookalike.server.evidence import Evidence
@@ -25,7 +26,9 @@ from lookalike.server.models import (
     JobView,
     Judged,
     NameAsk,
+    PeopleMade,
     PeopleView,
+    PersonMade,
     PersonPage,
     SearchAsk,
     SearchView,
@@ -138,6 +141,10 @@ class Desk:
         """What was decided, the newest first."""
         return self.deciding.history(offset, limit)
 
+    def batches(self, offset: int = 0, limit: int = 50) -> BatchPage:
+        """The same, with what was said of many sets in one request together."""
+        return self.deciding.batches(offset, limit)
+
     def people(self) -> PeopleView:
         """All named people, by name."""
         return self.deciding.people()
@@ -146,19 +153,19 @@ class Desk:
         """One person with all sets and moments."""
         return self.deciding.person(number)
 
-    def name(self, ask: NameAsk) -> PersonPage:
+    def name(self, ask: NameAsk) -> PersonMade:
         """Give sets a name."""
         return self.deciding.name(ask)
 
-    def rename(self, number: int, name: str) -> PersonPage:
+    def rename(self, number: int, name: str) -> PersonMade:
         """Call a person something else."""
         return self.deciding.rename(number, name)
 
-    def merge(self, number: int, into: int) -> PersonPage:
+    def merge(self, number: int, into: int) -> PersonMade:
         """Say that a person is the same as another; the other one is returned."""
         return self.deciding.merge(number, into)
 
-    def split(self, number: int, sets: Sequence[str], name: str = "") -> PeopleView:
+    def split(self, number: int, sets: Sequence[str], name: str = "") -> PeopleMade:
         """Take sets (keys) away from a person, as a new one if a name is given."""
         return self.deciding.split(number, sets, name)
 

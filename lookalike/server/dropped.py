@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from lookalike.collection.gallery import Gallery
@@ -17,6 +20,7 @@ class Upload:
     """What was dropped: what its file is called, the job that looks through it, who is in it.
 
     What the gallery needs to keep them is remembered too, and the ids that they were kept by, in their order.
+    Files of which nothing was taken have a sentence each that says why; the remark is about all.
     """
 
     key: str
@@ -24,9 +28,11 @@ class Upload:
     job: Job | None = None
     people: list[FaceSet] = field(default_factory=list)
     descriptor: str = ""
-    model_file: str | None = None
+    model_file: str = ""
     apart: list[tuple[int, int]] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    remark: str = ""
 
     def called(self, one: FaceSet) -> str:
         """What somebody in it is called: the file, and who of it if there are several."""
@@ -52,3 +58,16 @@ def renamed(one: FaceSet, set_id: str, stored: dict[str, str]) -> FaceSet:
         sources.append(f"{stored.get(own, own)}{at}{time}")
     origin = ", ".join(stored.values())[:LONGEST_ORIGIN]
     return FaceSet(set_id, one.faces, origin, sources, one.pictures, one.sightings)
+
+
+def in_shown_names(words: str, folder: Path, stored: dict[str, str]) -> str:
+    """A sentence without our own names and places, which say nothing to whoever dropped the files."""
+    words = words.replace(f"{folder}/", "").replace(str(folder), "the upload")
+    return re.sub("|".join(map(re.escape, stored)), lambda own: stored[own[0]], words)
+
+
+def counted(left_out: Sequence[str]) -> str:
+    """How many files were left out, as a sentence; empty if none was."""
+    if len(left_out) == 1:
+        return "1 file was left out."
+    return f"{len(left_out)} files were left out." if left_out else ""

@@ -17,6 +17,7 @@ from lookalike.server.models import (
     SetView,
 )
 from lookalike.server.searches import Searches
+from lookalike.server.wording import counted
 from lookalike.transitivity.metafeatures import NUMBERS
 
 FEW = 5
@@ -48,7 +49,7 @@ class Evidence:
         found = self._answering.find(ask, deep=True)
         target = found.catalogue.id(key)
         if target not in found.search.tables.numbers:
-            raise BadInput("This set was added a moment ago: ask again when it can be searched.")
+            raise BadInput("This clip was added a moment ago: ask again when it can be searched.")
         if target == found.question.set_id:
             raise BadInput("This is the query itself: choose one of its answers.")
         ranked = {one.id: one for one in found.refined.ranking}
@@ -145,19 +146,20 @@ def _sentences(
         # Chains are of this ranking, so their places cannot be told beside those of the one shown.
         said.append(
             f"If {asked.title} alone is asked with, and no decision counts, it is answer "
-            f"{told.answer.rank} of {told.total}; the next places are of that list."
+            f"{told.answer.rank} of {told.total}; the places told next are those of that list."
         )
     said.append(
         f"By themselves, the two are {told.answer.baseline:.2f} alike ({in_words(told.answer.baseline)}); by "
         f"that alone it would be answer {told.answer.baseline_rank}."
     )
     if told.relatives:
-        kin = sum(one.kind == "kin" for one in told.relatives)
-        many = "1 set that seems" if kin == 1 else f"{kin} sets that seem"
-        pooled = f", and {many} to show one of the two people was asked too" if kin else ""
+        # Whoever is kin of both is asked once.
+        kin = len({one.id for one in told.relatives if one.kind == "kin"})
+        seems, was = ("seems", "was") if kin == 1 else ("seem", "were")
+        pooled = f", and {counted(kin, 'clip')} that {seems} to show one of the two people {was} asked too"
         said.append(
             f"What strangers who look alike explain was taken off, which makes it answer "
-            f"{told.rank_before_kin}{pooled}."
+            f"{told.rank_before_kin}{pooled if kin else ''}."
         )
     elif told.answer.through is not None:
         proxy = titles.get(told.answer.through, told.answer.through)
@@ -167,7 +169,7 @@ def _sentences(
             f"{best.rank_without}."
         )
     elif told.answer.score != told.answer.baseline:
-        said.append("The sets around both were weighed as a whole; no single one decided.")
+        said.append("The clips around both were weighed as a whole; no single one decided.")
     else:
         said.append("Nothing but the likeness of the two decided.")
     return said

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Literal, TypeVar
 
 from lookalike.errors import LookalikeError, NotFound
@@ -62,6 +63,7 @@ class Job:
         self._ended: float | None = None
         self._lock = threading.Lock()
         self._stop = threading.Event()
+        self._stoppers: list[Callable[[], None]] = []
         self._finished = threading.Event()
 
     def track(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
@@ -79,11 +81,33 @@ class Job:
             raise Cancelled
 
     def cancel(self) -> None:
-        """Ask the work to stop at its next step; what it has finished is kept."""
-        self._stop.set()
+        """Ask the work to stop at its next step, or at once where it can; what it has finished is kept."""
         with self._lock:
+            self._stop.set()
             if self.state == "waiting":
                 self._end("cancelled")
+            stoppers = list(self._stoppers)
+        for stop in stoppers:
+            # Whoever asks waits for nothing.
+            threading.Thread(target=stop, name=f"stops job {self.number}", daemon=True).start()
+
+    @contextmanager
+    def on_stop(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Call something, on another thread, if the job is to stop while the block runs.
+
+        It makes the block fail, whose error then means no more than that.
+        """
+        with self._lock:
+            self.check()
+            self._stoppers.append(stop)
+        try:
+            yield
+        except LookalikeError:
+            self.check()
+            raise
+        finally:
+            with self._lock:
+                self._stoppers.remove(stop)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until it has ended; whether it has."""

@@ -27,10 +27,11 @@ class UndoAsk(Ask):
 
 
 class Mentioned(View):
-    """A set that a decision speaks of."""
+    """A set that a decision speaks of, and what it is called on the page."""
 
     key: str
     id: str
+    title: str
 
 
 class DecisionView(View):
@@ -104,6 +105,18 @@ class PersonPage(View):
     timeline: list[Moment]
 
 
+class PersonMade(PersonPage):
+    """A person after a decision; `new` are the numbers of the decisions that were not there before."""
+
+    new: list[int]
+
+
+class PeopleMade(PeopleView):
+    """All named people after a decision; `new` as of `PersonMade`."""
+
+    new: list[int]
+
+
 class NameAsk(Ask):
     """Give sets a name: that of a person who is there, or of a new one."""
 
@@ -143,12 +156,16 @@ class UploadedPerson(View):
 
 
 class UploadView(View):
-    """What was dropped onto the page: who is in it; `kept` are keys of the sets that it became, if any."""
+    """What was dropped onto the page: who is in it; `kept` are keys of the sets that it became, if any.
+
+    `left_out` are files of which nothing was taken, each with a sentence that says why.
+    """
 
     key: str
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
     people: list[UploadedPerson]
     remark: str = ""
+    left_out: list[str] = Field(default=[])
     kept: list[str] = Field(default=[])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
@@ -20,9 +20,6 @@ from lookalike.server.models import FaceView, SearchAsk, SetsAsk
 from lookalike.server.timelines import timelines
 from lookalike.server.wording import FILTERS
 
-if TYPE_CHECKING:
-    pass
-
 STATIC = Path(__file__).parent / "static"
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -32,7 +29,7 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 _TEMPLATES.filters.update(FILTERS)
-# Sets on one page of the collection, and decisions on one of the history.
+# Sets on one page of the collection, and rows on one of the history.
 PAGE, LOG = 48, 50
 # What the error page is headed by.
 _TITLES = {
@@ -55,7 +52,8 @@ def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
 def error_page(status: int, sentence: str) -> Response:
     """What went wrong, as a page; it needs nothing of the collection."""
     title = _TITLES.get(status, "That did not work")
-    return render("message.html", status, title=title, words=sentence, home=status not in (401, 403, 429))
+    words = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+    return render("message.html", status, title=title, words=words, home=status not in (401, 403, 429))
 
 
 def _linker(request: Request) -> Callable[..., str]:
@@ -138,8 +136,8 @@ def person(request: Request, number: int) -> HTMLResponse:
 
 @router.get("/history")
 def history(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0) -> HTMLResponse:
-    """What was decided, with a way back from each decision."""
-    told = desk_of(request).history(offset, LOG)
+    """What was decided, with a way back from each decision, and at once from those made together."""
+    told = desk_of(request).batches(offset, LOG)
     return render("history.html", here="/history", history=told, link=_linker(request))
 
 
@@ -235,7 +233,7 @@ def _checked(model: type[Asked], values: dict[str, Any]) -> Asked:
     except ValidationError as reason:
         first = reason.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{field} in this address is not right: {first['msg'].lower()}") from None
+        raise BadInput(f"{field!r} in this address is not right: {first['msg'].lower()}") from None
 
 
 def _address(request: Request) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from lookalike.server.models import PersonPage
 from lookalike.sighting import timecode
@@ -25,9 +27,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Film:
-    """A film with the moments of one person."""
+    """A film with the moments of one person: where it lies, and what it is called beside the others."""
 
     title: str
+    name: str
     moments: list[Bar]
 
 
@@ -45,11 +48,15 @@ def timelines(page: PersonPage) -> list[Film]:
     """
     playable = {one.key: one.film for one in page.sets}
     last = max((one.end for one in page.timeline), default=0.0) or 1.0
+    names = {one.film: PurePosixPath(one.film.replace("\\", "/")).name or one.film for one in page.timeline}
+    alike = Counter(names.values())
     films: dict[str, Film] = {}
     for one in page.timeline:
         width = max(LEAST, WIDTH * (one.end - one.start) / last)
         left = min(WIDTH * one.start / last, WIDTH - width)
         when = f"{timecode(one.start)} to {timecode(one.end)}"
         bar = Bar(one.key, playable.get(one.key), one.start, round(left, 1), round(width, 1), when)
-        films.setdefault(one.film, Film(one.film, [])).moments.append(bar)
+        # Two films of one name are told apart by their folders.
+        name = names[one.film] if alike[names[one.film]] == 1 else one.film
+        films.setdefault(one.film, Film(one.film, name, [])).moments.append(bar)
     return list(films.values())

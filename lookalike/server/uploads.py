@@ -15,16 +15,16 @@ from typing import IO, Final
 
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, NotFound, StorageFailed
-from lookalike.everybody import read_everybody
 from lookalike.faceset import FaceSet
 from lookalike.intake.recognition import START, recognise
 from lookalike.server.browsing import face_view, when
 from lookalike.server.catalogue import key_of
-from lookalike.server.dropped import Upload, renamed
+from lookalike.server.dropped import Upload, counted, in_shown_names, renamed
 from lookalike.server.jobs import Job, Jobs
 from lookalike.server.models import FaceView, SetView, UploadedPerson, UploadView
 from lookalike.server.pictures import UPLOAD, Pictures
 from lookalike.server.quota import Quota
+from lookalike.server.seeing import see
 
 # Uploads that are remembered, and files that one may have.
 KEPT: Final = 20
@@ -59,13 +59,21 @@ class Uploads:
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
-    def take(self, files: Sequence[tuple[str, IO[bytes]]]) -> Job:
+    def take(self, files: Sequence[tuple[str, IO[bytes]]], key: str | None = None) -> Job:
         """Copy files, each with its name, into a private place and begin to look through them.
+
+        What is neither photo nor film is left out, and told, if others are.
+
+        Parameters
+        ----------
+        files : sequence of tuples of str and file
+        key : str, optional
+            What the upload is called, if there is room for it in the quota already.
 
         Raises
         ------
         BadInput
-            If there is none, too many, or one is neither photo nor film.
+            If there is none, too many, or each is neither photo nor film.
         Conflict
             If too many wait to be looked through.
         StorageFailed
@@ -73,18 +81,26 @@ class Uploads:
         """
         if not 1 <= len(files) <= MOST_FILES:
             raise BadInput(f"drop from 1 to {MOST_FILES} photos, or a clip, got {len(files)} files")
-        names = [shown_name(name) for name, _ in files]
-        for name, (_, stream) in zip(names, files, strict=True):
+        names, streams, left_out = [], [], []
+        for name, stream in ((shown_name(name), stream) for name, stream in files):
             start = stream.read(START)
             stream.seek(0)
             if recognise(start) is None:
-                raise BadInput(f"{name!r} is neither a photo nor a film that can be read: drop one of these")
-        upload = Upload(secrets.token_hex(8), names[0] if len(files) == 1 else f"{len(files)} photos")
-        size = sum(stream.seek(0, os.SEEK_END) for _, stream in files)
-        for _, stream in files:
+                left_out.append(f"{name!r} is neither a photo nor a film that can be read")
+            else:
+                names.append(name)
+                streams.append(stream)
+        if not names:
+            first = shown_name(files[0][0])
+            several = f"none of {len(files)} files ({first!r} first) is a photo or film that can be read"
+            raise BadInput(f"{left_out[0] if len(files) == 1 else several}: drop one of these")
+        title = names[0] if len(names) == 1 else f"{len(names)} photos"
+        upload = Upload(key or secrets.token_hex(8), title, left_out=left_out)
+        size = sum(stream.seek(0, os.SEEK_END) for stream in streams)
+        for stream in streams:
             stream.seek(0)
         with self.quota.taking(upload.key, size, Path(tempfile.gettempdir())):
-            folder = self._copied(upload.key, names, [stream for _, stream in files])
+            folder = self._copied(upload.key, names, streams)
 
         def work(job: Job) -> str:
             job.check()
@@ -150,7 +166,8 @@ class Uploads:
                 UploadedPerson(person=number, title=upload.called(one), faces=self.faces(key, number))
                 for number, one in enumerate(people)
             ],
-            remark=upload.job.error if upload.job is not None else "",
+            remark=(upload.job.error if upload.job is not None else "") or upload.remark,
+            left_out=upload.left_out,
             kept=[key_of(one) for one in upload.kept if one in self._gallery],
         )
 
@@ -236,18 +253,16 @@ class Uploads:
         # One file is asked as it is: in a folder it would be an album.
         source = folder / next(iter(stored)) if len(stored) == 1 else folder
         try:
-            found = read_everybody(self._gallery, source, job.track)
+            found = see(self._gallery, source, job)
         except (BadInput, NotFound) as reason:
-            # Our own names and places say nothing to who dropped the file.
-            words = str(reason).replace(f"{folder}/", "").replace(str(folder), "the upload")
-            for own, name in stored.items():
-                words = words.replace(own, name)
-            raise type(reason)(words) from None
-        base = names[0] if len(names) == 1 else "upload"
+            raise type(reason)(in_shown_names(str(reason), folder, stored)) from None
         job.check()
-        places = {one.id: place for place, one in enumerate(found.sets)}
+        upload.left_out += [in_shown_names(words, folder, stored) for words in found.left_out]
+        upload.remark = " ".join(filter(None, [found.remark, counted(upload.left_out)]))
+        base = names[0] if len(names) == 1 else "upload"
+        places = {one.id: place for place, one in enumerate(found.people)}
         upload.people = [
-            renamed(one, f"{base}#{number}", stored) for number, one in enumerate(found.sets, start=1)
+            renamed(one, f"{base}#{number}", stored) for number, one in enumerate(found.people, start=1)
         ]
         upload.descriptor, upload.model_file = found.descriptor, found.model_file
         upload.apart = [(places[one], places[other]) for one, other in found.apart]

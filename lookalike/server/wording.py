@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,16 @@ def grouped(number: int) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """A count with its word: 1 face, 2 faces, 2 people."""
     return f"{grouped(number)} {one if number == 1 else many or one + 's'}"
+
+
+def sentence(text: str, path: object = "") -> str:
+    """A refusal with a capital at its start, unless it starts with a name: of a file, a set, a field.
+
+    A word of small letters alone is none, unless it is the path given, that of the gallery.
+    """
+    first = text.partition(" ")[0]
+    is_plain = re.fullmatch("[a-z]+[,:;.]?", first) is not None and first != str(path)
+    return text[:1].upper() + text[1:] if is_plain else text
 
 
 def ordinal(number: int) -> str:

@@ -306,3 +306,15 @@ def test_the_files_of_a_set(gallery: Gallery) -> None:
     ]
     with pytest.raises(NotFound, match="no set 'x'"):
         gallery.files_of("x")
+
+
+def test_the_files_of_a_set_follow_every_change(gallery: Gallery) -> None:
+    gallery.keep_file(a_file("1"), [a_set("a", 1)])
+    assert [one.path for one in gallery.files_of("a")] == ["/films/1"]
+    gallery.keep_file(a_file("2"), [], [a_set("a", 2)])
+    assert [one.path for one in gallery.files_of("a")] == ["/films/1", "/films/2"]
+    with Gallery(gallery.path) as other:
+        other.keep_file(a_file("3"), [], [a_set("a", 3)])
+    assert [one.path for one in gallery.files_of("a")] == ["/films/1", "/films/2", "/films/3"]
+    gallery.files_of("a").clear()
+    assert len(gallery.files_of("a")) == 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +33,7 @@ def test_a_set_grows(gallery: Gallery) -> None:
     assert grown.pictures == (b"1", b"22", b"") * 2
     assert grown.sightings == (*first.sightings, *more.sightings)
     assert gallery.contents()["a"] == grown.content_hash()
-    expected = replace(listed, faces=6, pictures=6, start=10.0, end=51.0, good=6)
+    expected = listed._replace(faces=6, pictures=6, start=10.0, end=51.0, good=6)
     assert next(gallery.listing()) == expected
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -199,10 +201,67 @@ def test_people_are_named_renamed_merged_and_split(server: Asker) -> None:
         assert sorted(one.name for one in judged(gallery).people.values()) == ["Ada", "Cleo"]
     words = [one["words"] for one in server.get("/api/judgements")["decisions"]]
     assert all(words)
-    assert words[-1] == "2 sets show Ada."
+    assert words[::-1] == [
+        "2 clips show Ada.",
+        "2 clips show Bea.",
+        "1 clip shows Ada.",
+        "Bea is called Bee now.",
+        "Bee is the same person as Ada.",
+        "2 clips were taken out of Ada and are called Cleo now.",
+    ]
     for _ in words:
         server.post("/api/judgements/undo", {})
     assert server.get("/api/people") == {"people": []}
+
+
+def test_every_change_of_people_says_which_decisions_it_made(server: Asker) -> None:
+    """So that whoever made it can take just that back, whatever others decide meanwhile."""
+    keys = [key_of(f"clip-{number:03d}") for number in range(4)]
+    ada = server.post("/api/people", {"name": "Ada", "sets": keys[:2]})
+    bea = server.post("/api/people", {"name": "Bea", "sets": keys[2:]})
+    assert (ada["new"], bea["new"]) == ([1], [2])
+    assert server.post("/api/people", {"name": "Ada", "sets": keys[:1]})["new"] == []
+    first, second = (f"/api/people/{one['person']['number']}" for one in (ada, bea))
+    assert server.post(f"{second}/rename", {"name": "Bee"})["new"] == [3]
+    assert server.post(f"{second}/rename", {"name": "Bee"})["new"] == []
+    assert server.post(f"{second}/merge", {"into": ada["person"]["number"]})["new"] == [4]
+    assert server.post(f"{first}/split", {"sets": keys[3:]})["new"] == [5]
+    assert server.post(f"{first}/split", {"sets": keys[2:3], "name": "Cleo"})["new"] == [6]
+    assert "new" not in server.get(first)
+    assert "new" not in server.get("/api/people")
+    gone = server.post("/api/judgements/undo", {"numbers": [6, 5]})["decisions"]
+    assert [one["words"] for one in gone] == [
+        "1 clip was taken out of Ada and is called Cleo now.",
+        "1 clip was taken out of Ada.",
+    ]
+    assert server.get(first)["person"]["sets"] == 4
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\u2800\u3164", "\u0301", "\u00ad \ufeff", "\u2066"])
+def test_a_name_that_nobody_can_see_is_refused(server: Asker, name: str) -> None:
+    keys = [key_of(f"clip-{number:03d}") for number in range(3)]
+    refused = server("POST", "/api/people", {"name": name, "sets": keys[:1]})
+    assert (refused.status, refused.error[:7]) == (400, "A name ")
+    person = server.post("/api/people", {"name": "Ada", "sets": keys})["person"]["number"]
+    for what, asked in (("rename", {"name": name}), ("split", {"name": name, "sets": keys[:1]})):
+        assert server("POST", f"/api/people/{person}/{what}", asked).status == 400
+    assert server.get(f"/api/people/{person}")["person"] | {"cover": None} == {
+        "number": person,
+        "name": "Ada",
+        "sets": 3,
+        "cover": None,
+    }
+
+
+def test_tables_open_in_spreadsheets_with_their_accents(server: Asker) -> None:
+    """A spreadsheet knows UTF-8 by the mark in front; our own readers pass over it."""
+    server.post("/api/people", {"name": "Zoë Ångström", "sets": [key_of("clip-000")]})
+    for table, column in (("people", "person"), ("judgements", "number")):
+        body = server("GET", f"/api/{table}.csv").body
+        assert body.startswith(b"\xef\xbb\xbf" + column.encode() + b",")
+        assert body.count(b"\xef\xbb\xbf") == 1
+        [row] = csv.DictReader(io.StringIO(body.decode("utf-8-sig")))
+        assert row["name"] == "Zoë Ångström"
 
 
 def test_names_and_decisions_leave_as_tables(server: Asker) -> None:
@@ -214,7 +273,7 @@ def test_names_and_decisions_leave_as_tables(server: Asker) -> None:
     assert "'=cmd|" in sheet.body.decode()
     assert server.get("/api/people.json")[0]["name"] == "=cmd|' /C calc'!A0"
     assert server.get("/api/judgements.json")[0]["what"] == "name"
-    assert server("GET", "/api/judgements.csv").body.decode().startswith("number,made,what")
+    assert server("GET", "/api/judgements.csv").body.decode("utf-8-sig").startswith("number,made,what")
 
 
 def test_a_person_who_is_not_there(server: Asker) -> None:

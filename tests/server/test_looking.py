@@ -82,7 +82,7 @@ def test_sorting_loses_nobody(server: Asker, sort: str) -> None:
 def test_what_makes_no_sense_is_refused(server: Asker, asked: str) -> None:
     said = server("GET", f"/api/sets?{asked}")
     assert said.status == 422
-    assert said.error.lower().startswith(asked.partition("=")[0])
+    assert said.error.startswith(f"'{asked.partition('=')[0]}' is not right")
 
 
 def same_answers(told: dict[str, Any], ranking: Any) -> None:
@@ -278,9 +278,6 @@ def test_a_strip_is_spread_over_a_long_set(tmp_path: Path) -> None:
         [one] = server.get("/api/sets")["sets"]
         assert [face["face"] for face in one["strip"]] == [0, 3, 7, 10, 14, 17, 21, 24, 28, 31]
         assert len(server.get(f"/api/sets/{one['key']}")["strip"]) == 35
-        said = server("POST", "/api/searches", {"set": one["key"]})
-        assert said.status == 400
-        assert "only the query itself" in said.error
 
 
 def test_an_empty_gallery_says_so(tmp_path: Path) -> None:

@@ -185,3 +185,16 @@ def test_moments_lie_on_one_scale() -> None:
     assert [(one.left, one.width) for one in first.moments] == [(0.0, 500.0), (986.0, 14.0)]
     assert [(one.left, one.width) for one in second.moments] == [(750.0, 250.0)]
     assert first.moments[0].when == "00:00:00.0 to 00:00:05.0"
+
+
+def test_films_are_called_by_their_files_unless_two_have_one_name() -> None:
+    films = ["/films/2019/party.mp4", "/films/2020/party.mp4", "D:\\films\\street.mp4"]
+    moments = [Moment(film=film, key="1", start=0.0, end=1.0, length=1.0) for film in films]
+    shown = timelines(PersonPage(person=PersonView(number=1, name="Bo", sets=3), sets=[], timeline=moments))
+    assert [one.title for one in shown] == films
+    assert [one.name for one in shown] == [films[0], films[1], "street.mp4"]
+
+
+def test_what_went_wrong_ends_as_a_sentence() -> None:
+    for given, said in (("it is gone", "it is gone."), ("It is gone.", "It is gone."), ("Why?", "Why?")):
+        assert f">{said}<" in bytes(pages.error_page(404, given).body).decode()

@@ -6,14 +6,6 @@ const said = { same: "Confirmed", different: "Noted: not the same person", unsur
 // What was decided in this view, the last at the end: what z takes back.
 const made = [];
 
-// Do something that is kept as a decision, and say which it became; nothing if all of it was known.
-export async function deciding(act) {
-  const [last] = (await send("GET", "/api/judgements?limit=1")).decisions;
-  await act();
-  const { decisions } = await send("GET", "/api/judgements?limit=5");
-  return decisions.map((one) => one.number).filter((number) => number > (last?.number ?? 0));
-}
-
 // Say what was decided, with a way back.
 export function offerBack(words, numbers) {
   if (!numbers.length) return tell(words);
@@ -26,8 +18,12 @@ export function undoLast() {
 }
 
 // The numbers of the decisions that were not there before: what an undo takes back, and nothing older.
-export async function judge(query, targets, verdict) {
-  return (await send("POST", "/api/judgements", { query, targets, verdict })).new;
+export async function decide(path, asked) {
+  return (await send("POST", path, asked)).new;
+}
+
+export function judge(query, targets, verdict) {
+  return decide("/api/judgements", { query, targets, verdict });
 }
 
 // All of them, or none.
@@ -104,12 +100,13 @@ export async function undoAndShow(numbers) {
   }
 }
 
-export async function undoOne(button) {
+// One decision of the history, or all that were made together.
+export async function undoSome(button) {
   button.disabled = true;
   try {
-    const { decisions } = await send("POST", "/api/judgements/undo", { numbers: [Number(button.dataset.number)] });
+    const { decisions } = await send("POST", "/api/judgements/undo", { numbers: button.dataset.numbers.split(" ").map(Number) });
     await refresh();
-    tell(await stillHeld(decisions[0]));
+    tell(await stillHeld(decisions));
     document.getElementById("main").focus({ preventScroll: true });
   } catch (reason) {
     button.disabled = false;
@@ -119,19 +116,25 @@ export async function undoOne(button) {
 
 // What an undo has come to: a name may hold together what was confirmed one by one.
 async function stillHeld(undone) {
-  const back = "Taken back.";
-  if (undone?.kind !== "same") return back;
-  const shown = await Promise.all(undone.sets.map((one) => send("GET", `/api/sets/${one.key}`).catch(() => null)));
-  const [first, second] = shown.map((one) => one?.person);
-  if (!first || first.number !== second?.number) return back;
-  return [`${back} But both are still named `, called(first.name), ": to part them, take the clip out on that person’s page."];
+  const back = undone.length > 1 ? `${undone.length} decisions are taken back.` : "Taken back.";
+  // Those made together are all on one query.
+  const [first] = undone;
+  if (first?.kind !== "same") return back;
+  const { person } = await send("GET", `/api/sets/${first.sets[0].key}`).catch(() => ({}));
+  if (!person) return back;
+  const { sets } = await send("GET", `/api/people/${person.number}`);
+  const theirs = new Set(sets.map((one) => one.key));
+  const held = undone.filter((one) => one.sets.every((each) => theirs.has(each.key))).length;
+  if (!held) return back;
+  const who = held === 1 ? "both are" : `${held + 1} clips are`;
+  return [`${back} But ${who} still named `, called(person.name), `: to part them, take the ${held === 1 ? "clip" : "clips"} out on that person’s page.`];
 }
 
 // A set that was confirmed or rejected by mistake, where it is seen: a name lets it go, or the decisions are undone.
 export async function amend(button) {
   const { person, key, numbers, title } = button.dataset;
   if (person) {
-    const split = await deciding(() => send("POST", `/api/people/${person}/split`, { sets: [key] }));
+    const split = await decide(`/api/people/${person}/split`, { sets: [key] });
     await refreshAnswers();
     offerBack([called(title), " is taken out."], split);
   } else {

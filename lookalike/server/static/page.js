@@ -1,6 +1,6 @@
 // The page: who listens to what. Everything that can be pressed says what it does in data-do.
 import { refresh, wake } from "./api.js";
-import { amend, judgeRow, undoLast, undoOne } from "./decide.js";
+import { amend, judgeRow, undoLast, undoSome } from "./decide.js";
 import { prepare } from "./jobs.js";
 import * as people from "./people.js";
 import { review } from "./review.js";
@@ -18,7 +18,7 @@ function chooseFaces(button) {
 
 const clicks = {
   judge: judgeRow,
-  undo: undoOne,
+  undo: undoSome,
   join: people.join,
   amend,
   why: (link) => why(link.href),

@@ -1,6 +1,6 @@
 // Names: give one, change it, make two people one, take clips out. All of it is a decision, with a way back.
 import { refresh, send } from "./api.js";
-import { deciding, offerBack, refreshAnswers } from "./decide.js";
+import { decide, offerBack, refreshAnswers } from "./decide.js";
 import { choice } from "./sheet.js";
 import { called, tell } from "./toast.js";
 
@@ -19,9 +19,9 @@ async function isMeant(given) {
 export async function name(form) {
   const given = form.elements.name.value.trim();
   const person = form.dataset.person;
-  if (!given) return;
+  if (!given) throw new Error("Type a name first.");
   if (person) {
-    const made = await deciding(() => send("POST", `/api/people/${person}/rename`, { name: given }));
+    const made = await decide(`/api/people/${person}/rename`, { name: given });
     await refresh();
     offerBack(["Renamed to ", called(given)], made);
     return;
@@ -32,7 +32,7 @@ export async function name(form) {
     if (meant === false) tell(["Give this person a name of their own, for instance ", called(`${given} 2`)]);
     return;
   }
-  const made = await deciding(() => send("POST", "/api/people", { name: given, sets: form.dataset.sets.split(" ") }));
+  const made = await decide("/api/people", { name: given, sets: form.dataset.sets.split(" ") });
   await refresh();
   offerBack(["Saved. This is ", called(given)], made);
 }
@@ -41,7 +41,7 @@ const numberOf = (form) => form.closest("[data-person]").dataset.person;
 
 export async function rename(form) {
   const given = form.elements.name.value.trim();
-  const made = await deciding(() => send("POST", `/api/people/${numberOf(form)}/rename`, { name: given }));
+  const made = await decide(`/api/people/${numberOf(form)}/rename`, { name: given });
   form.closest("dialog").close();
   await refresh();
   offerBack(["Renamed to ", called(given)], made);
@@ -49,7 +49,7 @@ export async function rename(form) {
 
 // Returns what an undo takes back.
 export function makeOne({ dataset }) {
-  return deciding(() => send("POST", `/api/people/${dataset.person}/merge`, { into: Number(dataset.into) }));
+  return decide(`/api/people/${dataset.person}/merge`, { into: Number(dataset.into) });
 }
 
 export async function merge(form) {
@@ -75,7 +75,7 @@ export async function split(form) {
   const sets = [...form.querySelectorAll('[name="set"]:checked')].map((box) => box.value);
   if (!sets.length) throw new Error("Tick the clips that show somebody else.");
   const given = form.elements.name.value.trim();
-  const made = await deciding(() => send("POST", `/api/people/${numberOf(form)}/split`, { sets, name: given }));
+  const made = await decide(`/api/people/${numberOf(form)}/split`, { sets, name: given });
   form.closest("dialog").close();
   await refresh();
   offerBack("Taken out.", made);

@@ -32,24 +32,30 @@ export async function upload(files) {
   openSheet("Looking for faces", box, "Stop");
   let number = null;
   let stopped = false;
+  let arrived = false;
   const { sent, stop } = post(files, (done, all) => {
     bar.max = all;
     bar.value = done;
+    arrived = done >= all;
     text.textContent = done < all ? `Sending: ${megabytes(done)} of ${megabytes(all)} MB` : "Sent. Looking for faces …";
   });
   // Whoever closes the dialog wants none of it: what is on its way, and what is being done.
   const leave = () => {
     stopped = true;
-    if (number === null) stop();
-    else send("DELETE", `/api/jobs/${number}`).catch(() => {});
+    if (number !== null) halt();
+    // What has arrived is looked through, whether we are there or not: its number comes, and is stopped then.
+    else if (!arrived) stop();
   };
+  const halt = () => send("DELETE", `/api/jobs/${number}`).catch(() => {});
   sheet.addEventListener("close", leave, { once: true });
   try {
     ({ number } = await sent);
+    if (stopped) await halt();
     bar.removeAttribute("value");
     const done = await follow(number, (step) => show(step, bar, text));
     sheet.removeEventListener("close", leave);
-    if (!stopped) location.assign(`/uploads/${done.result}`);
+    if (stopped) return tell("Stopped. Nothing was kept.");
+    location.assign(`/uploads/${done.result}`);
   } catch (reason) {
     sheet.removeEventListener("close", leave);
     if (stopped) return tell("Stopped. Nothing was kept.");

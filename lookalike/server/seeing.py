@@ -1,0 +1,207 @@
+"""Seeing: who is in files that were dropped onto the page, described so that the gallery can be asked.
+
+Where a gallery holds ready-made crops, a dropped photo may be another crop or a photo like any other. Faces
+are looked for in all that is larger than its crops, and cut as these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from lookalike.collection.gallery import Gallery
+from lookalike.descriptors.contract import Descriptor
+from lookalike.errors import BadInput, NotFound
+from lookalike.everybody import look_at
+from lookalike.faceset import FaceSet
+from lookalike.ingest import holds_crops
+from lookalike.intake.describer import choose_descriptor
+from lookalike.intake.detector import INSTALL, Detector
+from lookalike.intake.files import MediaPath, find_files
+from lookalike.intake.framing import FramedDescriptor, Framing, framing_of
+from lookalike.intake.paths import readable
+from lookalike.intake.pictures import FORMATS, Picture, decode_picture, encode_picture, read_picture
+from lookalike.intake.sampling import evenly
+from lookalike.intake.seen import Settings
+from lookalike.server.jobs import Job
+
+# Crops of a gallery that are looked at to know how it was cut.
+LOOKED_AT: Final = 32
+
+
+@dataclass
+class SeenPeople:
+    """Who is in some files, with all that a gallery would keep of them.
+
+    Parameters
+    ----------
+    descriptor : str
+        What made the faces.
+    model_file : str
+        Where the file of its model lies, if it has one.
+    people : list of FaceSet
+    apart : list of pairs of ids
+        Those who were seen side by side.
+    left_out : list of str
+        Why nothing was taken of a file, a sentence for each.
+    remark : str
+        What is to be known of all.
+    """
+
+    descriptor: str
+    model_file: str
+    people: list[FaceSet] = field(default_factory=list)
+    apart: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    remark: str = ""
+
+
+def see(gallery: Gallery, source: Path, job: Job) -> SeenPeople:
+    """See who is in a photo, a film or a folder of them; at least one.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    source : Path
+        Crops of one folder are of one person.
+    job : Job
+        Shows progress, and stops it.
+
+    Raises
+    ------
+    BadInput, Conflict
+        If nobody is, or the gallery holds numbers that cannot be made of pictures.
+    """
+    part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
+    found = find_files(source)
+    seen = SeenPeople(part.identity, part.model_file, left_out=[reason for _, reason in found.failed])
+    if holds_crops(gallery):
+        _see_as_crops(gallery, part, found.media, seen, job)
+    else:
+        _look(part, found.media, seen, job)
+    if not seen.people:
+        first, *others = seen.left_out or ["there is no photo and no film in it: drop one of these"]
+        raise BadInput(f"{first} ({len(others)} more could not be used either)" if others else first)
+    return seen
+
+
+def cannot_look() -> str:
+    """Why faces cannot be looked for on this machine; empty if they can."""
+    try:
+        Detector()
+    except BadInput as reason:
+        return str(reason)
+    return "" if find_spec("av") else f"looking through films and photos needs PyAV: {INSTALL}"
+
+
+def _look(part: Descriptor, files: Sequence[MediaPath], seen: SeenPeople, job: Job) -> None:
+    """Look for faces."""
+    if not files:
+        return
+    found = look_at(part, files, Settings(), job.track, job.on_stop)
+    seen.people += [one for one, _ in found.sets]
+    seen.apart += sorted(found.apart)
+    seen.left_out += [str(reason) for reason in found.reasons]
+    seen.left_out += [
+        f"no face was found in {readable(file.path)!r}: give a picture that shows one"
+        for file in found.faceless
+    ]
+
+
+def _see_as_crops(
+    gallery: Gallery, part: Descriptor, files: Sequence[MediaPath], seen: SeenPeople, job: Job
+) -> None:
+    """Take crops as they are, and cut faces of everything else as the crops of the gallery are cut."""
+    if cannot_look():
+        photos = [file for file in files if file.media.kind == "photo"]
+        _describe(part, [(file, _read(file, seen)) for file in photos], seen, job)
+        if seen.people:
+            seen.remark = (
+                f"No face was looked for, since what finds faces is not installed ({INSTALL}): what you gave "
+                f"is taken for faces that are cut out already."
+            )
+        seen.left_out += [
+            f"{readable(file.path)!r} is a film, and what finds faces in films is not installed: {INSTALL}"
+            for file in files
+            if file not in photos
+        ]
+        return
+    # Small faces too: crops may be hardly larger.
+    detector = Detector(smallest=1.0)
+    framing = framing_of(_some_crops(gallery), detector, part.region)
+    crops: list[tuple[MediaPath, Picture | None]] = []
+    others = []
+    for file in files:
+        if not _is_small(file, framing):
+            others.append(file)
+            continue
+        picture = _read(file, seen)
+        if picture is not None and not framing.is_crop(picture, detector):
+            others.append(file)
+        else:
+            crops.append((file, picture))
+    _describe(part, crops, seen, job)
+    _look(FramedDescriptor(part, framing), others, seen, job)
+
+
+def _some_crops(gallery: Gallery) -> list[Picture]:
+    """Crops of a gallery, spread evenly; at least one."""
+    # What was found in footage is known by how well it is seen.
+    ids = [one.id for one in gallery.listing() if one.pictures and one.good is None]
+    found = []
+    for place in evenly(len(ids), LOOKED_AT):
+        # Somebody may remove sets meanwhile.
+        with suppress(NotFound):
+            pictures = gallery.get(ids[place], pictures=True).pictures
+            found.append(decode_picture(pictures[len(pictures) // 2]))
+    if not found:
+        raise BadInput("the collection has changed meanwhile: drop it again")
+    return found
+
+
+def _is_small(file: MediaPath, framing: Framing) -> bool:
+    """Whether a photo may be a crop, by its size alone: what is larger is decoded by a child."""
+    if file.media.kind != "photo":
+        return False
+    try:
+        with Image.open(file.path, formats=FORMATS) as image:
+            return framing.may_be_crop(*image.size) or framing.may_be_crop(*image.size[::-1])
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning):
+        # Whoever reads it will say what is wrong with it.
+        return False
+
+
+def _read(file: MediaPath, seen: SeenPeople) -> Picture | None:
+    try:
+        return read_picture(file.path)
+    except BadInput as reason:
+        seen.left_out.append(str(reason))
+        return None
+
+
+def _describe(
+    part: Descriptor, crops: Sequence[tuple[MediaPath, Picture | None]], seen: SeenPeople, job: Job
+) -> None:
+    """Make one set of all crops."""
+    faces: list[NDArray[np.float32]] = []
+    taken: list[tuple[MediaPath, Picture]] = []
+    for file, picture in job.track(crops, "describing faces", len(crops)) if crops else ():
+        if picture is None:
+            continue
+        try:
+            faces.append(part.describe(picture))
+            taken.append((file, picture))
+        except BadInput as reason:
+            seen.left_out.append(f"{readable(file.path)!r} cannot be described: {reason}")
+    if taken:
+        names = [file.name for file, _ in taken]
+        pictures = [encode_picture(picture) for _, picture in taken]
+        seen.people.append(FaceSet("crops", np.stack(faces), names[0], names, pictures))
