@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint check bench results study stages screenshots clean
+.PHONY: demo test lint check bench results study stages screenshots trust clean
 
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
@@ -38,6 +38,10 @@ stages: .venv/developed
 # Pictures of the page in docs/images, of drawn people; needs Chromium.
 screenshots: .venv/developed
 	$(BIN)/python -m benchmarks.screenshots
+
+# The tests of trust at release size, hours of them; what is done is kept in docs/trust.json, and it goes on from there.
+trust: .venv/developed
+	$(BIN)/python -m trust
 
 clean:
 	rm -rf .venv demo bench-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

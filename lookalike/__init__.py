@@ -4,22 +4,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lookalike.collection.findings import Finding
     from lookalike.collection.gallery import Gallery
     from lookalike.errors import LookalikeError
     from lookalike.faceset import FaceSet
+    from lookalike.forgetting import forget
     from lookalike.indexing import index
     from lookalike.ingest import add
     from lookalike.ranking import Answer, Explanation, Ranking, Relative, Witness
     from lookalike.removing import remove
     from lookalike.retrieval import Search, explain, find, open_search
     from lookalike.training import train
+    from lookalike.verifying import verify
 
-__version__ = "0.7.1"
+__version__ = "0.8.0"
 
 __all__ = [
     "Answer",
     "Explanation",
     "FaceSet",
+    "Finding",
     "Gallery",
     "LookalikeError",
     "Ranking",
@@ -29,17 +33,21 @@ __all__ = [
     "add",
     "explain",
     "find",
+    "forget",
     "index",
     "open_search",
     "remove",
     "train",
+    "verify",
 ]
 
 # Public names are imported when they are first used, so that `lookalike --help` does not wait for SciPy.
 _HOMES = {
+    "Finding": "collection.findings",
     "Gallery": "collection.gallery",
     "LookalikeError": "errors",
     "FaceSet": "faceset",
+    "forget": "forgetting",
     "index": "indexing",
     "add": "ingest",
     "Answer": "ranking",
@@ -53,6 +61,7 @@ _HOMES = {
     "find": "retrieval",
     "open_search": "retrieval",
     "train": "training",
+    "verify": "verifying",
 }
 
 

@@ -1,22 +1,28 @@
-"""Export: everything a gallery holds about some sets, in files that need no gallery."""
+"""Export: everything a gallery holds about some sets, or about a person, in files that need no gallery."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
+import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike import disk
+from lookalike.collection import sheets
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.queries import several
+from lookalike.decision import Decision
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.faceset import FaceSet
+from lookalike.forgetting import find_person
+from lookalike.judging import judged
+
+Arrays = Mapping[str, NDArray[Any]]
 
 
 def export(
@@ -53,7 +59,109 @@ def export(
     sets = [gallery.get(id, pictures=pictures is not None) for id in wanted]
     if not sets:
         raise BadInput(f"there is nothing to export: no set was chosen, or {gallery.path} is empty")
-    arrays = {
+    arrays = _arrays(gallery, sets)
+    try:
+        _refuse_taken(path, pictures)
+        _write(path, arrays, sets, pictures)
+    except OSError as reason:
+        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
+    return len(sets)
+
+
+def export_person(gallery: Gallery, path: Path, name: str) -> int:
+    """Write everything that a gallery holds about a person into a folder, for them to read.
+
+    ``sets.npz`` is what `export` writes, ``pictures/`` the pictures, ``vectors.npz`` what other models made
+    of the faces (arrays ``names``, then ``0``, ``1`` and so on, one face a row), ``about.json`` all the rest:
+    names, sets, films and photos, decisions, and where each face was seen.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    path : Path
+        The folder; it must not exist.
+    name : str
+        What the person is called.
+
+    Returns
+    -------
+    int
+        How many sets were written.
+
+    Raises
+    ------
+    NotFound
+        If nobody is called so.
+    BadInput, StorageFailed
+        As `export`.
+    """
+    person = find_person(gallery, name)
+    sets = [gallery.get(one, pictures=True) for one in person.sets]
+    about = json.dumps(_about(gallery, person.number, sets), indent=1, ensure_ascii=False) + "\n"
+    aside = disk.beside(path)
+    try:
+        _refuse_taken(path)
+        disk.make_folder(aside)
+        try:
+            disk.write_new(aside / "about.json", about.encode("utf-8", "backslashreplace"))
+            disk.write_new(aside / "vectors.npz", _packed(_vectors(gallery, person.sets)))
+            _write(aside / "sets.npz", _arrays(gallery, sets), sets, aside / "pictures")
+            disk.rename(aside, path)
+        finally:
+            disk.delete_tree(aside)
+        disk.sync(path.absolute().parent)
+    except OSError as reason:
+        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
+    return len(sets)
+
+
+def _about(gallery: Gallery, number: int, sets: Sequence[FaceSet]) -> dict[str, Any]:
+    """What is known of a person besides numbers and pictures."""
+    own = {one.id for one in sets}
+    log = gallery.decisions()
+    verdicts = judged(gallery).verdicts
+    # Somebody who was merged into this person has names of their own.
+    numbers = {one for one in verdicts.names if verdicts.person(one) == number}
+    chosen = [one for one in log if own & set(one.sets) or _people(one) & numbers]
+    undone = {one.number for one in chosen}
+    chosen += [one for one in log if one.kind == "undo" and one.other in undone]
+    named = {one.name for one in chosen if one.name and _people(one) & numbers}
+    facts = {one.id: one._asdict() for one in gallery.listing(sorted(own))}
+    files = {file.content: asdict(file) for one in sets for file in gallery.files_of(one.id)}
+    return {
+        "name": verdicts.names[number],
+        "names": sorted({*named, *(verdicts.names[one] for one in numbers)}),
+        "descriptor": gallery.descriptor,
+        "sets": [
+            {
+                **facts[one.id],
+                "sources": list(one.sources),
+                "sightings": [json.loads(each.as_text()) for each in one.sightings],
+                "files": [file.content for file in gallery.files_of(one.id)],
+            }
+            for one in sets
+        ],
+        "files": list(files.values()),
+        "decisions": sheets.decisions(sorted(chosen, key=lambda one: one.number)),
+        "apart": [pair for pair in gallery.apart() if own & set(pair)],
+    }
+
+
+def _people(one: Decision) -> set[int | None]:
+    """Numbers of the people whom a decision is about."""
+    return {one.number if one.makes_person else None, one.person, one.other if one.kind == "merge" else None}
+
+
+def _vectors(gallery: Gallery, ids: Sequence[str]) -> dict[str, NDArray[Any]]:
+    names = [model.name for model in gallery.models() if not model.is_current]
+    found: dict[str, NDArray[Any]] = {"names": np.array(names, dtype=np.str_)}
+    for place, name in enumerate(names):
+        found[str(place)] = np.concatenate([gallery.vectors(one, name) for one in ids])
+    return found
+
+
+def _arrays(gallery: Gallery, sets: Sequence[FaceSet]) -> dict[str, NDArray[Any]]:
+    return {
         "descriptors": np.concatenate([one.faces for one in sets]),
         "image_set": np.repeat(np.arange(len(sets)), [len(one) for one in sets]).astype(np.int32),
         "image_names": np.array([name for one in sets for name in (one.sources or [""] * len(one))]),
@@ -63,14 +171,6 @@ def export(
         "apart": _apart(gallery, {one.id: place for place, one in enumerate(sets)}),
         "descriptor": np.array(gallery.descriptor),
     }
-    try:
-        for given in (path, pictures):
-            if given is not None and given.exists():
-                raise BadInput(f"{given} is there already: choose another name, or remove it")
-        _write(path, arrays, sets, pictures)
-    except OSError as reason:
-        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
-    return len(sets)
 
 
 def _sightings(faceset: FaceSet) -> list[str]:
@@ -88,27 +188,34 @@ def _suffix(picture: bytes) -> str:
     return formats.get(picture[:4], ".jpg")
 
 
-def _write(path: Path, arrays: Mapping[str, Any], sets: Sequence[FaceSet], pictures: Path | None) -> None:
+# Writing.
+
+
+def _refuse_taken(*paths: Path | None) -> None:
+    for given in paths:
+        if given is not None and given.exists():
+            raise BadInput(f"{given} is there already: choose another name, or remove it")
+
+
+def _packed(arrays: Arrays) -> bytes:
+    packed = BytesIO()
+    np.savez_compressed(packed, **dict(arrays))  # type: ignore[arg-type]  # every value is an array
+    return packed.getvalue()
+
+
+def _write(path: Path, arrays: Arrays, sets: Sequence[FaceSet], pictures: Path | None) -> None:
     """Write everything aside, then give it its name: nobody sees half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".unfinished-")
-    aside = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        if pictures is not None:
-            for number, one in enumerate(sets):
-                # Folders are numbered: a set id may hold anything, a file name may not.
-                folder = pictures / f"{number:06d}"
-                folder.mkdir(parents=True)
-                for face, picture in enumerate(one.pictures):
-                    (folder / f"{face:04d}{_suffix(picture)}").write_bytes(picture)
-        aside.rename(path)
+        with disk.writing(path) as file:
+            np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]  # every value is an array
+            if pictures is not None:
+                for number, one in enumerate(sets):
+                    # Folders are numbered: a set id may hold anything, a file name may not.
+                    folder = pictures / f"{number:06d}"
+                    disk.make_folders(folder)
+                    for face, picture in enumerate(one.pictures):
+                        disk.write_new(folder / f"{face:04d}{_suffix(picture)}", picture, durable=False)
     except BaseException:
         if pictures is not None:
-            shutil.rmtree(pictures, ignore_errors=True)
+            disk.delete_tree(pictures)
         raise
-    finally:
-        with suppress(OSError):
-            aside.unlink()

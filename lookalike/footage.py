@@ -43,6 +43,9 @@ class Added:
         How many photos and films were looked at, and how many had been before.
     failed, remarks : list of (str, str)
         Files that could not be read, or only in part, each with a sentence that says why.
+    barred : list of str
+        Files and ready-made sets that were left out, wholly or in part, since they must not enter; each has a
+        remark too.
     """
 
     added: list[str] = field(default_factory=list)
@@ -52,6 +55,12 @@ class Added:
     known: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
+    barred: list[str] = field(default_factory=list)
+
+    def leave_out(self, what: str, sentence: str) -> None:
+        """Note that something must not enter."""
+        self.barred.append(what)
+        self.remarks.append((what, sentence))
 
     def take(self, other: Added) -> None:
         """Add to this what something else did."""
@@ -144,13 +153,17 @@ class _Run:
         self._contents: dict[int, str] = {}
         self._numbers = _numbers(gallery)
         self._albums: dict[str, tuple[Album, list[str]]] = {}
+        self._barred = gallery.barred()
+        if people := self._barred.strangers_to(part.identity):
+            self.done.remarks.append(("", unrecognised(people, part.identity)))
 
     def work(self, workers: Workers, files: Sequence[MediaPath], lengths: Sequence[float]) -> Iterator[None]:
         """Look at the files and keep what they show; yield once for each second of film and each photo."""
 
         def is_wanted(number: int) -> bool:
             self._contents[number] = files[number].sha256()
-            return self._gallery.file_of(self._contents[number]) is None
+            content = self._contents[number]
+            return self._gallery.file_of(content) is None and not self._barred.has_file(content)
 
         passed = 0
         for number, told in gather(workers, files, self._part, is_wanted):
@@ -194,7 +207,18 @@ class _Run:
             self._gallery.keep_file(kept, (), descriptor=self._part.identity)
             self.done.known += 1
             return
-        tracks = told.tracks
+        shown = readable(file.path)
+        if self._barred.has_file(content):
+            self.done.leave_out(shown, f"{shown!r} was left out: it was forgotten and must not enter again")
+            return
+        whys = [self._barred.why_faces(faces, self._part.identity) for _, faces in told.tracks]
+        tracks = [track for track, why in zip(told.tracks, whys, strict=True) if not why]
+        if any(whys):
+            why = next(filter(None, whys))
+            left = f"{len(told.tracks) - len(tracks)} of {len(told.tracks)} people"
+            self.done.leave_out(shown, f"{left} in {shown!r} were left out: one {why}")
+            if not tracks:
+                return  # not even its path is kept, which may name the person
         grouped = is_grouped(file, self._part)
         ids = self._in_album(file.album, tracks) if grouped else self._alone(file, tracks)
         origin = readable(file.path)
@@ -232,6 +256,14 @@ class _Run:
             numbers.append(max(numbers, default=0) + 1)
             ids.append(f"{name}#{numbers[-1]}")
         return {track.number: ids[group] for (track, _), group in zip(tracks, places, strict=True)}
+
+
+def unrecognised(people: int, model: str) -> str:
+    """The remark for people who are barred but whom a model does not know."""
+    return (
+        f"{people} {'person is' if people == 1 else 'people are'} barred by what another model saw, and "
+        f"{model} cannot recognise them: they may enter"
+    )
 
 
 def _numbers(gallery: Gallery) -> dict[str, list[int]]:

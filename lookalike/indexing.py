@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import parts, preparing, room
+from lookalike.collection.checking import check_counts
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.collection.unfinished import SECONDS_BETWEEN_KEEPING, Unfinished
@@ -24,6 +25,7 @@ from lookalike.preparing import AUTO, choose, is_ready, prepare, table_kind
 from lookalike.progress import Track, silent
 from lookalike.room import Need
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
+from lookalike.soundness import array_faults, index_faults
 from lookalike.transitivity.proxies import find_neighbours, grow_neighbours, update_neighbours
 from lookalike.transitivity.sizes import index_need, spread
 from lookalike.transitivity.tables import Neighbours, Tables
@@ -67,12 +69,15 @@ def index(
         raise BadInput(f"a gallery must be opened first: write Gallery({str(gallery)!r})")
     if not isinstance(gallery, Gallery):
         return _index_sets(_listed(gallery), part, track, preparation)
+    check_counts(gallery)
     if not len(gallery):
         raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
     prepared = prepare(gallery, preparation, track)
     contents, fingerprint = _snapshot(gallery, part, prepared)
     store, kind = TableStore.beside(gallery.path), table_kind(part, prepared)
-    stored = store.load(kind, fingerprint)
+    stored = store.load(
+        kind, fingerprint, lambda found: index_faults(found, part, prepared, contents, gallery.dimension)
+    )
     if stored is None:
         old = store.latest(kind, besides=fingerprint)
         tables = None if old is None else _updated(gallery, part, prepared, contents, old, track)
@@ -243,9 +248,9 @@ def _updated(
     stored: StoredTables,
     track: Track,
 ) -> Tables | None:
-    """Carry old tables over; None if they are of another format or version, or prepared otherwise."""
+    """Carry old tables over; None if they are of another format or version, prepared otherwise, or broken."""
     made = stored.facts.get("format"), stored.facts.get("version"), stored.facts.get("prepared", "")
-    if made != (FORMAT, similarity.version, preparation.fingerprint()):
+    if made != (FORMAT, similarity.version, preparation.fingerprint()) or next(array_faults(stored), None):
         return None
     place = TableStore.beside(gallery.path).folder
     room.check(_work(contents, similarity), _need_with(stored, contents), place)
@@ -277,7 +282,8 @@ def _need(
     ids = [id for id in contents if id in counts]
     faces = np.array([counts[id] for id in ids], dtype=np.int64)
     chosen = spread(faces)
-    some = gallery.sets([ids[number] for number in chosen])
+    # Read whole: a stream that a refusal interrupts would keep the gallery open.
+    some = list(gallery.sets([ids[number] for number in chosen]))
     prepared = list(preparing.prepared_sets(some, similarity, preparation))
     return index_need(similarity, faces, chosen, prepared, COUNT)
 
@@ -285,7 +291,7 @@ def _need(
 def _need_with(old: StoredTables, contents: Mapping[str, str]) -> Need:
     """Estimate from the tables of the same gallery as it was."""
     size = sum(entry.bytes for entry in old.manifest.arrays.values())
-    grown = size * len(contents) // max(1, len(old.arrays["hashes"]))
+    grown = size * len(contents) // max(1, len(old.arrays.get("hashes", contents)))
     return Need(grown, grown)
 
 

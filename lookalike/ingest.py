@@ -8,7 +8,7 @@ from pathlib import Path
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
-from lookalike.footage import Added, add_footage
+from lookalike.footage import Added, add_footage, unrecognised
 from lookalike.intake.describer import DEFAULT_DESCRIPTOR, Describer, is_part
 from lookalike.intake.paths import is_there, readable
 from lookalike.intake.plan import Plan
@@ -187,7 +187,15 @@ def _store(path: Path, ready: list[tuple[FaceSet, str]], done: Added, track: Tra
                 f"{its_kind} ({faceset.dimension} numbers): add them to different galleries"
             )
     with Gallery(path, create=not exists) as gallery:
-        held = gallery.contents()
+        held, barred = gallery.contents(), gallery.barred()
+        people = barred.strangers_to(kind)
+        if people and unrecognised(people, kind) not in dict(done.remarks).values():
+            done.remarks.append(("", unrecognised(people, kind)))
+        whys = {faceset.id: barred.why(faceset, kind) for faceset, _ in ready if barred}
+        for name, why in whys.items():
+            if why:
+                done.leave_out(name, f"set {name!r} was left out: it {why}")
+        ready = [one for one in ready if not whys.get(one[0].id)]
         known = [faceset for faceset, _ in ready if faceset.id in held]
         for faceset in known:
             gallery.add(faceset, kind)  # says whether it is the same set, and changes nothing if it is

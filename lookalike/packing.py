@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -61,3 +61,74 @@ def made_by(stored: StoredTables) -> tuple[str, str]:
     # What was stored before there were preparations does not say so.
     prepared = stored.facts.get("preparation", parts.spec(Nothing()))
     return str(stored.facts.get("on", stored.facts.get("similarity", ""))), str(prepared)
+
+
+# What is wrong with arrays, though they are those that were saved.
+
+
+def faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    """All that arrays of an index say which no index can say, in words."""
+    fixed = ("ids/bytes", "ids/starts", "dimension", "hashes")
+    near = [f"neighbours/{name}" for name in Neighbours._fields]
+    if missing := [name for name in (*fixed, *near) if name not in arrays]:
+        yield f"it has no array {missing[0]!r}"
+        return
+    if not starts_fit(arrays["ids/starts"], len(arrays["ids/bytes"])):
+        yield "its ids do not begin and end where they should"
+        return
+    count = len(arrays["ids/starts"]) - 1
+    text = bytes(arrays["ids/bytes"])
+    ids = [text[a:b] for a, b in pairwise(arrays["ids/starts"].tolist())]
+    if any(one >= other for one, other in pairwise(ids)):
+        yield "its ids are not in order, or one comes twice"
+    if arrays["hashes"].shape != (count, 32) or arrays["hashes"].dtype != np.uint8:
+        yield "it does not tell the content of every set"
+    if arrays["dimension"].shape != (1,) or arrays["dimension"][0] < 2:
+        yield "it does not tell how many numbers describe a face"
+    yield from _prepared_faults(arrays, count)
+    yield from _neighbour_faults(count, *(np.asarray(arrays[name]) for name in near))
+
+
+def not_finite(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    """Names of arrays that hold a NaN or an infinite number."""
+    for name, array in arrays.items():
+        if array.dtype.kind in "fc" and not np.isfinite(array).all():
+            yield name
+
+
+def _prepared_faults(arrays: Mapping[str, NDArray[Any]], count: int) -> Iterator[str]:
+    prepared = {name.removeprefix("prepared/") for name in arrays if name.startswith("prepared/")}
+    starts = {name.removeprefix("starts/") for name in arrays if name.startswith("starts/")}
+    if not prepared or prepared != starts:
+        yield "its prepared sets are not told where they begin"
+        return
+    for name in sorted(prepared):
+        ends, array = arrays[f"starts/{name}"], arrays[f"prepared/{name}"]
+        if len(ends) != count + 1 or not starts_fit(ends, len(array)):
+            yield f"the prepared sets in {name!r} do not begin and end where they should"
+
+
+def _neighbour_faults(
+    count: int, sets: NDArray[Any], scores: NDArray[Any], own: NDArray[Any], their: NDArray[Any]
+) -> Iterator[str]:
+    if sets.dtype.kind != "i" or sets.ndim != 2 or len(sets) != count or scores.shape != sets.shape:
+        yield f"its neighbours are {sets.shape} sets with {scores.shape} similarities, of {count} sets"
+        return
+    if len(own) != count or own.shape != their.shape or own.shape[1] > max(sets.shape[1], 1):
+        yield "its neighbours do not have a mode of appearance each"
+    if ((sets < 0) | (sets >= count)).any():
+        yield "a neighbour is a set that does not exist"
+    if (sets == np.arange(count)[:, None]).any():
+        yield "a set is its own neighbour"
+    ordered = np.sort(sets, axis=1)
+    if (ordered[:, 1:] == ordered[:, :-1]).any():
+        yield "a set is twice the neighbour of another"
+    if not np.isfinite(scores).all() or (scores[:, 1:] > scores[:, :-1]).any():
+        yield "neighbours are not in order of their similarity"
+
+
+def starts_fit(starts: NDArray[Any], length: int) -> bool:
+    """Whether numbers tell where parts of something of this length begin, and its end."""
+    if starts.ndim != 1 or not len(starts) or starts.dtype.kind not in "iu":
+        return False
+    return bool(starts[0] == 0 and starts[-1] == length and (np.diff(starts) >= 0).all())

@@ -19,6 +19,7 @@ from lookalike.errors import BadInput, LookalikeError
 from lookalike.faceset import Faces, FaceSet
 from lookalike.intake.sampling import evenly
 from lookalike.kernels.threads import in_order
+from lookalike.packing import not_finite
 from lookalike.preparations.contract import LONGEST, Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.progress import Track, silent
@@ -141,7 +142,7 @@ def prepared_sets(
 
 def kept_preparation(gallery: Gallery, part: Preparation) -> Known | None:
     """Open what was learnt earlier; None if there is nothing that may be used."""
-    stored = TableStore.beside(gallery.path).latest(_kind(part))
+    stored = TableStore.beside(gallery.path).latest(_kind(part), look=preparation_faults)
     facts = {} if stored is None else stored.facts
     if stored is None or (facts.get("format"), facts.get("version")) != (FORMAT, part.version):
         return None
@@ -187,6 +188,14 @@ def preparation_states(gallery: Gallery) -> list[dict[str, object]]:
 def is_preparation(stored: StoredTables) -> bool:
     """Whether a stored table is a preparation."""
     return stored.manifest.kind.startswith(_KIND)
+
+
+def preparation_faults(stored: StoredTables) -> Iterator[str]:
+    """What no preparation can say."""
+    yield from (f"array {name!r} holds a number that is not finite" for name in not_finite(stored.arrays))
+    hashes = stored.arrays.get("hashes")
+    if hashes is None or hashes.ndim != 2 or hashes.shape[1:] != (32,) or hashes.dtype != np.uint8:
+        yield "it does not tell the content of the sets that it was learnt from"
 
 
 def preparation_fits(gallery: Gallery, stored: StoredTables) -> bool:

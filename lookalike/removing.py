@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TypeVar
 
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import TableStore
-from lookalike.errors import BadInput, NotFound
+from lookalike.errors import BadInput, GalleryUnreadable, NotFound, StorageFailed
 from lookalike.indexing import index, table_fits
 from lookalike.packing import is_index, made_by
 from lookalike.preparing import is_ready
 from lookalike.progress import Track, silent
+
+logger = logging.getLogger(__name__)
+
+Taken = TypeVar("Taken")
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What became of derived tables, by their kinds.
+
+    Attributes
+    ----------
+    rewritten : tuple of str
+        Brought up to date without the removed sets.
+    deleted : tuple of str
+        Made again when they are needed.
+    """
+
+    rewritten: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
 
 
 def remove(gallery: Gallery, ids: Sequence[str], track: Track = silent) -> list[str]:
@@ -32,18 +55,52 @@ def remove(gallery: Gallery, ids: Sequence[str], track: Track = silent) -> list[
     NotFound
         If a set is not there.
     """
+    return take_out(gallery, lambda: gallery.remove(ids), track)[0]
+
+
+def take_out(gallery: Gallery, take: Callable[[], Taken], track: Track = silent) -> tuple[Taken, Derived]:
+    """Let something remove sets from the gallery, and see to the derived tables.
+
+    Whatever interrupts this, the gallery remembers that tables may know removed sets: they are deleted when
+    it is next opened.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    take : callable
+        Removes the sets.
+    track : callable
+        Shows progress.
+    """
     store = TableStore.beside(gallery.path)
+    before = {stored.manifest.kind: stored.path for stored in store.stored()}
     # What still fits knows no removed set; the rest is out of date, perhaps since an interrupted removal.
     try:
         old = sorted({made_by(stored) for stored in store.stored() if is_index(stored)})
-        removed = gallery.remove(ids)
+        taken = take()
         for similarity, preparation in old if len(gallery) else ():
-            # A part that is not here any more cannot bring its table up to date; and where the preparation
-            # knew a removed set, everything has to be made anew, which waits until it is needed.
-            with suppress(NotFound, BadInput):
+            # A part that is not here any more cannot bring its table up to date, nor can a gallery in which
+            # other sets are damaged too; and where the preparation knew a removed set, everything has to be
+            # made anew, which waits until it is needed.
+            with suppress(NotFound, BadInput, GalleryUnreadable), _later():
                 if is_ready(gallery, preparation):
                     index(gallery, similarity, track, preparation)
     finally:
         # Whatever happened: no table that knows a set which the gallery does not know may stay.
-        store.erase_others([stored.path for stored in store.stored() if table_fits(gallery, stored)])
-    return removed
+        with _later():
+            mark = gallery.derived_mark()
+            store.erase_others([stored.path for stored in store.stored() if table_fits(gallery, stored)])
+            if mark is not None:
+                gallery.settle_derived(mark)
+    after = {stored.manifest.kind: stored.path for stored in store.stored()}
+    rewritten = (kind for kind, path in after.items() if kind in before and before[kind] != path)
+    return taken, Derived(tuple(rewritten), tuple(kind for kind in before if kind not in after))
+
+
+@contextmanager
+def _later() -> Iterator[None]:
+    """Trouble with tables is logged: the sets are removed already, and the gallery remembers what is due."""
+    try:
+        yield
+    except (StorageFailed, OSError) as reason:
+        logger.warning("tables that knew removed sets are deleted when it is opened next: %s", reason)

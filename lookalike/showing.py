@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from lookalike import disk
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.faceset import FaceSet
@@ -81,10 +83,19 @@ def draw_ranking(
             _paste(sheet, picture, MARGIN + number * (FACE + GAP), top_edge + 22)
         _chain(sheet, pen, gallery, asked, target, explanation, top_edge)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        sheet.save(path)
+        disk.make_folders(path.parent)
+        disk.write(path, _encoded(sheet, path))
     except (OSError, ValueError) as reason:
         raise StorageFailed(f"the picture {path} cannot be written: {reason}") from reason
+
+
+def _encoded(sheet: Image.Image, path: Path) -> bytes:
+    kind = Image.registered_extensions().get(path.suffix.lower())
+    if kind is None:
+        raise ValueError(f"unknown file extension: {path.suffix}")
+    encoded = io.BytesIO()
+    sheet.save(encoded, kind)
+    return encoded.getvalue()
 
 
 def check_new(path: Path) -> None:

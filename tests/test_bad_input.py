@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike import Gallery, open_search
+from lookalike import Gallery, open_search, remove
 from lookalike.ingest import add
 from tests.cli_process import (
     FRAMES,
@@ -374,7 +374,7 @@ def galleries(inputs: Path) -> dict[str, Callable[[Path], None]]:
         add(made / name, [inputs / source], array=None, cropped=True)
         with Gallery(made / name) as gallery:
             if count is not None:
-                gallery.remove(IDS[count:])
+                remove(gallery, IDS[count:])
             if name in ("vectors", "pictures", "of 1 set"):
                 open_search(gallery)
 

@@ -128,8 +128,8 @@ def test_version_and_help(ready: Ready, tmp_path: Path) -> None:
 
 def test_add_folders_arrays_and_both(sources: Path, tmp_path: Path, ready: Ready) -> None:
     added = ready.works("add", "g", sources / "pics", "--cropped", "--json", cwd=tmp_path).json
-    nothing = {"unchanged": [], "grown": [], "files": 0, "known_files": 0, "failed": [], "remarks": []}
-    assert added == {"added": IDS, **nothing}
+    nothing = {"unchanged": [], "grown": [], "files": 0, "known_files": 0, "failed": []}
+    assert added == {"added": IDS, **nothing, "remarks": [], "barred": []}
     both = ready.works("add", "g", sources / "pics", sources / "images.npz", "--json", cwd=tmp_path).json
     assert both["unchanged"] == IDS
     assert both["added"] == [f"clip{number:02d}" for number in range(12)]

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -283,8 +284,8 @@ def test_a_slow_reader_leaves_the_table_that_somebody_else_made_meanwhile(tmp_pa
         index(gallery)
     load, meanwhile = TableStore.load, []
 
-    def slowly(self: TableStore, kind: str, fingerprint: str) -> StoredTables | None:
-        found = load(self, kind, fingerprint)
+    def slowly(self: TableStore, *asked: Any) -> StoredTables | None:
+        found = load(self, *asked)
         if not meanwhile:
             meanwhile.append(True)
             with Gallery(path) as other:

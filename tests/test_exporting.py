@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lookalike import FaceSet, Gallery, parts
+from lookalike import FaceSet, Gallery, disk, parts
 from lookalike.descriptors.lbp import Lbp
 from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
 from lookalike.exporting import export
@@ -177,7 +178,7 @@ def test_a_full_disk_leaves_nothing(gallery: Gallery, out: Path, monkeypatch: py
     def full(*given: Any, **more: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for target, name in ((np, "savez_compressed"), (Path, "write_bytes"), (Path, "rename")):
+    for target, name in ((np, "savez_compressed"), (disk, "write_new"), (os, "link")):
         with monkeypatch.context() as patch:
             patch.setattr(target, name, full)
             with pytest.raises(StorageFailed, match="No space left on device; nothing was exported"):

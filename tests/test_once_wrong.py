@@ -192,15 +192,14 @@ def test_export_to_a_name_too_long(gallery, tmp_path):
 def test_interrupted_export_of_pictures_can_be_repeated(tmp_path, monkeypatch):
     with Gallery(tmp_path / "g", create=True) as gallery:
         gallery.add(FaceSet("a", [[1.0, 2.0]], pictures=[b"picture"]))
-        real = Path.rename
 
-        def stop(self, target):
+        def stop(aside, path):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(Path, "rename", stop)
-        with pytest.raises(KeyboardInterrupt):
-            export(gallery, tmp_path / "x.npz", pictures=tmp_path / "faces")
-        monkeypatch.setattr(Path, "rename", real)
+        with monkeypatch.context() as patched:
+            patched.setattr("lookalike.disk.link", stop)
+            with pytest.raises(KeyboardInterrupt):
+                export(gallery, tmp_path / "x.npz", pictures=tmp_path / "faces")
         assert export(gallery, tmp_path / "x.npz", pictures=tmp_path / "faces") == 1
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lookalike import FaceSet, Gallery, index, open_search, parts
+from lookalike import FaceSet, Gallery, index, open_search, parts, verify
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, NotFound
 from lookalike.indexing import index_states
 from lookalike.removing import remove
+from tests.canaries import traces
+from tests.full_gallery import planted
 from tests.small_world import small_world
 from tests.test_indexing import same_bits
 
@@ -42,17 +44,6 @@ def clues(gallery: Gallery) -> dict[str, bytes]:
             rows = array.reshape(len(array), -1) if array.ndim > 1 else array[None]
             if rows.dtype.kind == "f" and rows[0].nbytes >= 16:  # shorter ones are found anywhere
                 found |= {f"{name} {key} {n}": row.tobytes() for n, row in enumerate(rows) if row.any()}
-    return found
-
-
-def traces(folder: Path, clues: dict[str, bytes]) -> dict[str, set[str]]:
-    """Files that still know something, with what they know."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        content = path.name.encode() + b"\0" + (path.read_bytes() if path.is_file() else b"")
-        known = {name for name, clue in clues.items() if clue in content}
-        if known:
-            found[str(path.relative_to(folder))] = known
     return found
 
 
@@ -182,3 +173,20 @@ def test_files_that_are_not_ours_stay(gallery: Gallery) -> None:
     letter.write_text("mine")
     remove(gallery, gallery.ids())
     assert list(store.folder.rglob("*")) == [letter]
+
+
+def test_damaged_sets_are_removed_one_by_one(tmp_path: Path) -> None:
+    """As `verify` advises; that the others are damaged still is no reason to fail after a set is removed."""
+    path = tmp_path / "g"
+    with Gallery(path, create=True) as gallery:
+        for one in world():
+            gallery.add(one)
+        index(gallery, preparation="none")
+        bad = gallery.ids()[:2]
+    for set_id in bad:
+        planted(path, f"DELETE FROM faces WHERE set_number = (SELECT number FROM sets WHERE id = '{set_id}')")
+    for set_id in bad:
+        with Gallery(path) as gallery:
+            assert remove(gallery, [set_id]) == [set_id]
+            assert set_id not in gallery
+    assert verify(path) == []

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lookalike import __version__
-from lookalike.cli import asking, filling, keeping, measuring, serving
+from lookalike.cli import asking, filling, forgetting, keeping, measuring, serving, trusting
 from lookalike.cli.options import Json, Quiet
 from lookalike.cli.terminal import Progresses
 
@@ -63,5 +63,11 @@ app.command()(measuring.compare)
 app.command()(keeping.status)
 app.command("list")(keeping.list_sets)
 app.command()(keeping.remove)
+app.command()(forgetting.forget)
 app.command()(keeping.export)
+app.command()(trusting.verify)
+app.command()(trusting.backup)
+app.command()(trusting.restore)
+app.command()(trusting.upgrade)
+app.command()(trusting.history)
 app.command()(doctor)

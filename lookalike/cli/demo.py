@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from pathlib import Path
 
+from lookalike import disk
 from lookalike.cli.reasons import print_evaluation, print_explanation
 from lookalike.cli.terminal import print_table
 from lookalike.collection.gallery import Gallery
@@ -66,8 +66,8 @@ def run(folder: Path, seed: int, track: Track) -> None:
     check_seed(seed)
     try:
         _clear(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / MARK).write_text("Made by `lookalike demo`, which replaces what is here.\n")
+        disk.make_folders(folder)
+        disk.write(folder / MARK, b"Made by `lookalike demo`, which replaces what is here.\n", over=True)
     except OSError as reason:
         raise StorageFailed(f"{folder} cannot be used for the demo: {reason.strerror}") from reason
     print(f"Drawing {PEOPLE} people who never existed ...")
@@ -153,6 +153,6 @@ def _clear(folder: Path) -> None:
     for name in MADE:
         path = folder / name
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
+            disk.delete_tree(path, quietly=False)
         else:
-            path.unlink(missing_ok=True)
+            disk.delete(path)

@@ -95,6 +95,7 @@ def add(
                 "known_files": done.known,
                 "failed": [{"file": file, "reason": reason} for file, reason in done.failed],
                 "remarks": [{"file": file, "remark": remark} for file, remark in done.remarks],
+                "barred": done.barred,
             }
         )
     elif not dry_run:
@@ -106,8 +107,9 @@ def add(
 
 def _done(done: Added) -> str:
     """What was added, in a sentence."""
+    left_out = f"; {len(done.barred)} barred and left out" if done.barred else ""
     if not (done.files or done.known or done.failed):
-        return f"{counted(len(done.added))} added, {len(done.unchanged)} were there already"
+        return f"{counted(len(done.added))} added, {len(done.unchanged)} were there already{left_out}"
     from lookalike.intake.plan import counted as number_of
 
     said = f"{counted(len(done.added))} added from {number_of(done.files, 'file')}"
@@ -117,6 +119,7 @@ def _done(done: Added) -> str:
     grown = len(set(done.grown) - set(done.added))
     said += f", {counted(grown)} {'has' if grown == 1 else 'have'} more faces" if grown else ""
     said += f"; {number_of(done.known, 'file')} known already" if done.known else ""
+    said += left_out
     return f"{said}; {number_of(len(done.failed), 'file')} could not be read" if done.failed else said
 
 

@@ -11,6 +11,7 @@ import typer
 
 from lookalike.cli.options import GalleryPath, Json, OneReranker, Prepare, Quiet, Seed, Similarity
 from lookalike.cli.terminal import Progresses, counted, print_json, print_table, seen_from_to
+from lookalike.errors import BadInput
 
 if TYPE_CHECKING:
     from lookalike.collection.media import MediaFile
@@ -152,19 +153,31 @@ def remove(
 
 def export(
     gallery: GalleryPath,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="The .npz file to write.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The .npz file to write; with --person, a folder.")
+    ],
     sets: Annotated[
         list[str] | None, typer.Argument(metavar="[SET...]", help="Set ids (default: all).")
     ] = None,
     pictures: Annotated[Path | None, typer.Option(help="Also write the pictures into this folder.")] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Write everything held about a person, for them to read."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write sets into a file that needs no gallery, and that `add` reads."""
     from lookalike import Gallery
     from lookalike.exporting import export as export_sets
+    from lookalike.exporting import export_person
 
+    if person is not None and (sets or pictures):
+        raise BadInput("--person writes all sets and pictures of a person: leave SET and --pictures out")
     with Gallery(gallery) as opened:
-        count = export_sets(opened, path, sets or None, pictures)
+        if person is not None:
+            count = export_person(opened, path, person)
+        else:
+            count = export_sets(opened, path, sets or None, pictures)
     if json:
         print_json({"sets": count, "file": str(path)})
     else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from lookalike import disk
 from lookalike.collection import checked, manifest
-from lookalike.collection.connections import sync
 
 try:
     import fcntl
@@ -40,7 +40,7 @@ def unfinished(parent: Path) -> Iterator[Path]:
 def _claim(parent: Path) -> tuple[Path, int | None]:
     while True:
         path = parent / f".writing-{secrets.token_hex(8)}"
-        path.mkdir(mode=0o700)
+        disk.make_folder(path)
         if fcntl is None:
             return path, None
         # Before the lock is held, a sweeping process may take the new folder for litter: then try another.
@@ -87,29 +87,17 @@ def sweep(parent: Path) -> None:
 def erase(path: Path) -> None:
     """Delete the files that a table consists of, then its folder unless other files lie in it.
 
-    The manifest goes first: from then on the table counts as absent, wherever we are interrupted.
+    The manifest goes first: from then on the table counts as absent, wherever we are interrupted. A power cut
+    does not bring it back, nor anything of it once this has returned.
     """
     if path.is_symlink() or not path.is_dir():
         return
-    (path / manifest.NAME).unlink(missing_ok=True)
     with suppress(FileNotFoundError):  # another process is erasing it too
+        if (path / manifest.NAME).exists():
+            disk.delete(path / manifest.NAME)
+            disk.sync(path)
         for file in sorted(path.iterdir()):
             if manifest.ARRAY_FILE.fullmatch(file.name) or checked.FILE.fullmatch(file.name):
-                file.unlink(missing_ok=True)
-    remove_folders([path])
-
-
-def make_folders(path: Path) -> list[Path]:
-    """Make a folder with its missing parents, for the owner only; return those made, innermost first."""
-    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    for folder in reversed(missing):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        sync(folder.parent)
-    return missing
-
-
-def remove_folders(folders: Iterable[Path]) -> None:
-    """Remove those of the folders that are empty, in the order given."""
-    for folder in folders:
-        with suppress(OSError):
-            folder.rmdir()
+                disk.delete(file)
+        disk.remove_folders([path])
+        disk.sync(path if path.is_dir() else path.parent)

@@ -3,21 +3,26 @@
 A file whose inode, size and times are those of a file that was read and found good has not been written
 since. The note that remembers them lies beside the arrays; it can only save reading, never vouch for damage:
 one that is not readable, too old or not about these very files is passed over, and the arrays are read.
+
+The same note remembers that somebody looked through what the arrays say, which is more than that they are
+what was saved.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from lookalike import disk
 from lookalike.collection import manifest
 from lookalike.collection.manifest import Manifest
+from lookalike.errors import BadInput
 from lookalike.kernels.threads import in_order
 
 NAME: Final = "checked.json"
@@ -27,6 +32,7 @@ FILE: Final = re.compile(r"checked\.json(\.[0-9a-f]{16})?")
 SECONDS_OF_TRUST: Final = 7 * 24 * 3600.0
 # Times of files move in ticks of up to 10 ms: a second change within one tick would not show.
 TICK: Final = 0.02
+LOOKED: Final = "looked through"
 
 
 def damaged(folder: Path, described: Manifest) -> list[str]:
@@ -41,6 +47,23 @@ def damaged(folder: Path, described: Manifest) -> list[str]:
     if all(fit) and found is not None and is_settled and found == _state(folder, described):
         _write(folder, found)
     return [name for name, fits in zip(names, fit, strict=True) if not fits]
+
+
+def contradicted(folder: Path, described: Manifest, look: Callable[[], Iterable[str]]) -> str | None:
+    """What is wrong with what the arrays say, or why that could not be told; None if nothing is.
+
+    Files that were looked through, and found good, are not looked through again while they are noted as good.
+    """
+    found = _state(folder, described)
+    if found is not None and _is_noted(folder, {**found, LOOKED: True}):
+        return None
+    try:
+        wrong = next(iter(look()), None)
+    except (BadInput, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return repr(error)
+    if wrong is None and found is not None and _is_noted(folder, found):
+        _write(folder, {**found, LOOKED: True})
+    return wrong
 
 
 def note(folder: Path, described: Manifest) -> None:
@@ -73,7 +96,7 @@ def _is_noted(folder: Path, found: dict[str, Any]) -> bool:
     try:
         noted = json.loads((folder / NAME).read_bytes())
         age = time.time() - noted.pop("checked")
-        return bool(noted == found and 0 <= age < SECONDS_OF_TRUST)
+        return bool(noted | found == noted and 0 <= age < SECONDS_OF_TRUST)
     except Exception:  # no note, or none that says anything
         return False
 
@@ -84,10 +107,9 @@ def _write(folder: Path, found: dict[str, Any]) -> None:
     # takes back do harm, so nobody waits for the disk.
     with suppress(OSError):
         try:
-            handle = os.open(working, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(handle, "w") as file:
-                json.dump({"checked": time.time(), **found}, file)
-            working.replace(folder / NAME)
+            content = json.dumps({"checked": time.time(), **found}).encode()
+            disk.write_new(working, content, durable=False)
+            disk.rename(working, folder / NAME)
         except BaseException:
-            working.unlink(missing_ok=True)
+            disk.delete(working)
             raise

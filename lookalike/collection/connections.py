@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import itertools
 import os
 import secrets
@@ -12,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from lookalike import disk
 from lookalike.collection import handles, schema
 from lookalike.collection.failures import primary_code
 from lookalike.errors import GalleryUnreadable, StorageFailed
@@ -183,42 +183,15 @@ def create(path: Path) -> None:
         )
     aside = path.parent / f".new-gallery-{secrets.token_hex(8)}"
     try:
-        os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        disk.create(aside)
         with closing(sqlite3.connect(_uri(aside, "mode=rw"), uri=True, isolation_level=None)) as connection:
             schema.build(connection)
-        _publish(aside, path)
+            # Closing would fold the journal into the file too, but says nothing if the disk refuses.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        disk.publish(aside, path)
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
-            Path(f"{aside}{suffix}").unlink(missing_ok=True)
-
-
-def _publish(aside: Path, path: Path) -> None:
-    sync(aside)
-    try:
-        os.link(aside, path)
-    except FileExistsError:
-        return
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
-            raise
-        # A file system without hard links (exFAT): whoever makes the placeholder may replace it.
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError:
-            return
-        aside.replace(path)
-    sync(path.parent)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file's bytes, or a folder's names, are on the disk."""
-    if os.name == "nt" and path.is_dir():
-        return  # Windows does not open folders
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+            disk.delete(Path(f"{aside}{suffix}"))
 
 
 def _settled(path: Path, how: str, wait: float) -> Connection:
@@ -247,6 +220,9 @@ def _settled(path: Path, how: str, wait: float) -> Connection:
         for probe in itertools.chain(*schema.PROBES[:found]):
             connection.execute(probe).fetchall()
         connection.identity = handles.identity_of(path)
+        # Who waited while a backup was brought back, or a format changed, has the file of before in hand.
+        if connection.identity != held:
+            raise StorageFailed(f"{path} was replaced while it was opened: open it again")
     except BaseException:
         connection.close()
         raise

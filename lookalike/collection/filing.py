@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.collection import decisions, media, pairs, queries, rows
+from lookalike.collection.barred import Barred
 from lookalike.collection.media import MediaFile
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, Conflict
 from lookalike.faceset import FaceSet, unique_ids
 
 
@@ -45,12 +46,13 @@ class Filed:
         unique_ids((*self.new, *self.grown))
 
 
-def keep(connection: sqlite3.Connection, path: Path, given: Filed) -> bool:
+def keep(connection: sqlite3.Connection, path: Path, given: Filed, barred: Barred) -> bool:
     """Write it; of a file whose content is known, only where it lies now. Whether the file was new."""
     known = media.of(connection, path, given.file.content)
     if known is not None:
         media.move(connection, known, given.file)
         return False
+    refuse_barred(path, barred, (*given.new, *given.grown), given.descriptor, given.file.content)
     for faceset in given.new:
         rows.add(connection, path, faceset, given.descriptor)
     for faceset in given.grown:
@@ -59,6 +61,18 @@ def keep(connection: sqlite3.Connection, path: Path, given: Filed) -> bool:
     media.link(connection, number, (faceset.id for faceset in (*given.new, *given.grown)))
     pairs.insert(connection, path, given.apart)
     return True
+
+
+def refuse_barred(
+    path: Path, found: Barred, sets: Iterable[FaceSet], descriptor: str, file: str = ""
+) -> None:
+    """Refuse what was barred: whoever adds looks first, but only here nobody can bar it meanwhile."""
+    let_in = "let it in again by `lookalike forget --unbar`"
+    if file and found.has_file(file):
+        raise Conflict(f"this file was forgotten and must not enter {path} again: leave it out, or {let_in}")
+    for faceset in sets if found else ():
+        if why := found.why(faceset, descriptor):
+            raise Conflict(f"set {faceset.id!r} must not enter {path}, it {why}: leave it out, or {let_in}")
 
 
 def forget(connection: sqlite3.Connection, path: Path, ids: Iterable[str]) -> None:

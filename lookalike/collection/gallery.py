@@ -8,10 +8,13 @@ from typing import Self
 
 from numpy.typing import ArrayLike
 
-from lookalike.collection import decisions, filing, models, pairs, purge, queries, rows
+from lookalike.collection import barred, decisions, filing, leaving, models, pairs, purge, queries, rows
+from lookalike.collection.barred import Entry
+from lookalike.collection.leaving import Gone
 from lookalike.collection.media import MediaFile
 from lookalike.collection.readable import Readable
 from lookalike.decision import Decision
+from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet
 
 
@@ -70,10 +73,13 @@ class Gallery(Readable):
         Raises
         ------
         Conflict
-            If the id is taken by other content, or the faces are of another descriptor or dimension.
+            If the id is taken by other content, or the faces are of another descriptor or dimension; or if
+            the set was barred.
         """
         rows.check(faceset, descriptor)
         with self._opened.transaction(writing=True) as connection:
+            found = self._barred.read(connection, self.path)
+            filing.refuse_barred(self.path, found, (faceset,), descriptor)
             return rows.add(connection, self.path, faceset, descriptor)
 
     def add_together(
@@ -134,6 +140,45 @@ class Gallery(Readable):
         self._opened.catch_up(wait=self._opened.wait)
         return asked
 
+    def forget(self, ids: Iterable[str], bar: bool = False, people: Iterable[Entry] = ()) -> Gone:
+        """Remove sets as `remove` does, write down that it was done, and bar what must not enter again.
+
+        Parameters
+        ----------
+        ids : iterable of str
+            Which sets, one at least.
+        bar : bool
+            Whether the content of the sets and of their files is barred.
+        people : iterable of Entry
+            What people look like who are barred.
+
+        Raises
+        ------
+        NotFound
+            If one of them is not there; then none is removed.
+        """
+        asked = list(dict.fromkeys(queries.several(ids)))
+        if not asked:
+            raise BadInput("there is nothing to forget: name one set at least")
+        with self._opened.transaction(writing=True) as connection:
+            gone = leaving.forget(connection, self.path, asked, bar, tuple(people))
+        self._opened.catch_up(wait=self._opened.wait)
+        return gone
+
+    def unbar(self, event: int) -> int:
+        """Let in again what one forgetting barred, and wipe it; return how many entries that were."""
+        with self._opened.transaction(writing=True) as connection:
+            dropped = barred.drop(connection, event)
+            if dropped:
+                purge.mark_file(connection)
+        self._opened.catch_up(wait=self._opened.wait)
+        return dropped
+
+    def settle_derived(self, mark: str) -> None:
+        """Note that no derived table knows the sets removed before `derived_mark` said this."""
+        with self._opened.transaction(writing=True) as connection:
+            purge.derived_done(connection, mark)
+
     def keep_file(
         self,
         file: MediaFile,
@@ -165,13 +210,14 @@ class Gallery(Readable):
         Raises
         ------
         Conflict
-            As `add`, or if a set is given twice or grows by faces of which more or less is known.
+            As `add`, or if the file was barred, a set is given twice or grows by faces of which more or less
+            is known.
         NotFound
             If a set that grows, or one of a pair, is not there.
         """
         given = filing.Filed(file, tuple(new), tuple(grown), pairs.checked(apart), descriptor)
         with self._opened.transaction(writing=True) as connection:
-            return filing.keep(connection, self.path, given)
+            return filing.keep(connection, self.path, given, self._barred.read(connection, self.path))
 
     def describe(self, name: str, vectors: Iterable[tuple[str, ArrayLike]]) -> None:
         """Keep what another model makes of the faces of some sets, beside what the current one made.

@@ -94,6 +94,7 @@ def folded(log: Iterable[Decision], apart: Iterable[Pair] = ()) -> Verdicts:
         if not decision.undone:
             try:
                 verdicts.take(decision)
-            except Conflict as reason:
-                logger.warning("decision %d is passed over: %s", decision.number, reason)
+            except Conflict:
+                # The reason names sets and people, which are nobody's business in a log.
+                logger.warning("decision %d is passed over: it contradicts others", decision.number)
     return verdicts

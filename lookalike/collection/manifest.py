@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike import disk
 from lookalike.errors import BadInput
 
 FORMAT: Final = 2
@@ -50,11 +50,11 @@ class Manifest:
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the manifest, which is what makes a folder a table; it reaches the disk before this returns."""
     fields = {"format": FORMAT, **asdict(manifest), "sha256": digest(manifest)}
-    with _new_file(folder / NAME) as file:
+    with disk.new_file(folder / NAME) as file:
         text = json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         # Names may come from files whose own names are not Unicode; json reads such bytes back.
         file.write(text.encode("utf-8", "surrogatepass"))
-        _to_disk(file)
+        disk.to_disk(file)
 
 
 def read(folder: Path) -> Manifest:
@@ -120,10 +120,10 @@ def checked_array(name: str, given: NDArray[Any]) -> NDArray[Any]:
 def write_array(folder: Path, number: int, array: NDArray[Any]) -> ArrayEntry:
     """Write one array as .npy; it reaches the disk before this returns."""
     path = folder / f"{number:04d}.npy"
-    with _new_file(path) as file:
+    with disk.new_file(path) as file:
         hashing = _HashingFile(file)
         np.lib.format.write_array(hashing, array, allow_pickle=False)
-        _to_disk(file)
+        disk.to_disk(file)
     return ArrayEntry(path.name, array.dtype.str, array.shape, hashing.written, hashing.digest.hexdigest())
 
 
@@ -170,12 +170,3 @@ class _HashingFile:
         self.digest.update(data)
         self.written += len(data)
         return self._file.write(data)
-
-
-def _new_file(path: Path) -> BinaryIO:
-    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
-
-
-def _to_disk(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())

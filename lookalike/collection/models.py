@@ -77,6 +77,20 @@ def undescribed(connection: sqlite3.Connection, path: Path, name: str) -> list[s
     return [row[0] for row in connection.execute(asked, (number,))]
 
 
+def vectors(connection: sqlite3.Connection, path: Path, set_id: str, name: str) -> Vectors:
+    """What a model beside the current one made of a set; (0, d) if it has not described it."""
+    if not queries.has(connection, set_id):
+        raise queries.unknown(connection, path, set_id)
+    number = _number(connection, name)
+    known = {model.name: model for model in everything(connection, path) if not model.is_current}
+    if number is None or name not in known:
+        raise NotFound(f"{path} has no vectors made by {name!r} beside its own: ask for one of its models")
+    asked = "SELECT 1 FROM vectors JOIN faces ON face = faces.number JOIN sets ON set_number = sets.number"
+    if connection.execute(f"{asked} WHERE id = ? AND model = ? LIMIT 1", (set_id, number)).fetchone() is None:
+        return np.empty((0, known[name].dimension), dtype=np.float32)
+    return read(connection, path, set_id, known[name], number)
+
+
 def _number(connection: sqlite3.Connection, name: str) -> int | None:
     if schema.found(connection) < 2:
         return None
@@ -160,7 +174,7 @@ def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
         )
     for set_id in queries.ids(connection, path):
         before = rows.get(connection, path, set_id, pictures=True)
-        after = _read(connection, path, set_id, known[name], number)
+        after = read(connection, path, set_id, known[name], number)
         if len(after) != len(before):
             raise damaged_rows(path, f"set {set_id!r} has {len(after)} of {len(before)} vectors by {name!r}")
         _exchange(connection, path, number, current.name, before, replace(before, faces=after))
@@ -172,7 +186,8 @@ def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
         "UPDATE facts SET value = ? WHERE name = ?",
         ((name, "descriptor"), (str(known[name].dimension), "dimension")),
     )
-    queries.forget_facts(connection, *queries.HINTS)  # they were about the model that was current
+    # They were about the model that was current; this seals the facts, too.
+    queries.forget_facts(connection, *queries.HINTS)
 
 
 def _exchange(
@@ -188,7 +203,8 @@ def _exchange(
     connection.execute("UPDATE sets SET content = ? WHERE id = ?", (after.content_hash(), after.id))
 
 
-def _read(connection: sqlite3.Connection, path: Path, set_id: str, model: Model, number: int) -> Vectors:
+def read(connection: sqlite3.Connection, path: Path, set_id: str, model: Model, number: int) -> Vectors:
+    """What a model beside the current one made of the faces of a set, each held against its checksum."""
     found = connection.execute(
         "SELECT position, vectors.checksum, vectors.descriptor FROM sets"
         " JOIN faces ON set_number = sets.number"

@@ -11,6 +11,7 @@ from pathlib import Path
 from lookalike.collection import connections, purge
 from lookalike.collection.connections import Connection
 from lookalike.collection.failures import in_words
+from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, LookalikeError, NotFound
 
 logger = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ class Opened:
             connections.check_file(self._file)
             connections.check_list(self._file, wait)
             self._connection: Connection | None = connections.connect(self._file, wait)
-        self.catch_up()
+        self.catch_up(derived=True)
 
     def close(self) -> None:
         """Give the file back; closing twice does nothing."""
@@ -58,7 +59,7 @@ class Opened:
             if self._connection is None:
                 return
             try:
-                self.catch_up()
+                self.catch_up(derived=True)
             finally:
                 self._connection.close()
                 self._connection = None
@@ -102,8 +103,16 @@ class Opened:
             yield
             connections.check_same(connection, self._file)
 
-    def catch_up(self, wait: float = 0.0) -> None:
-        """Do the wipe that removals owe; what prevents it is logged, since the sets are removed already."""
+    def catch_up(self, wait: float = 0.0, derived: bool = False) -> None:
+        """Do the wipe that removals owe; what prevents it is logged, since the sets are removed already.
+
+        Parameters
+        ----------
+        wait : float
+            Seconds to wait for those who read or write.
+        derived : bool
+            Whether derived tables go too, unless whoever removed sets has seen to them.
+        """
         with self.lock:
             connection = self.connection
             if not connections.is_writable(self._file):
@@ -112,6 +121,10 @@ class Opened:
                 with in_words(self.path):
                     # Waiting for a reader of our own could be waiting for ourselves.
                     done = purge.wipe(connection, 0.0 if self.streams else wait)
+                    mark = purge.derived_mark(connection) if derived else None
+                    if mark is not None:
+                        TableStore.beside(self._file).drop()
+                        purge.derived_done(connection, mark)
                 reason = "others are using it"
             except LookalikeError as error:
                 done, reason = False, str(error)

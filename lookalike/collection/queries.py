@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from lookalike.collection import media, purge, schema
+from lookalike.collection import media, purge, schema, sealing
 from lookalike.errors import BadInput, GalleryUnreadable, NotFound
 
 SUGGESTIONS = 3
@@ -47,6 +47,7 @@ def fact(connection: sqlite3.Connection, name: str) -> str | None:
 def forget_facts(connection: sqlite3.Connection, *names: str) -> None:
     """Let facts be unsettled again; the caller holds the transaction."""
     connection.executemany("DELETE FROM facts WHERE name = ?", ((name,) for name in names))
+    sealing.seal(connection)
 
 
 def check_hint(name: object) -> None:
@@ -60,6 +61,7 @@ def set_hint(connection: sqlite3.Connection, name: str, value: str | None) -> No
     forget_facts(connection, name)
     if value is not None:
         connection.execute("INSERT INTO facts VALUES (?, ?)", (name, schema.storable(value)))
+        sealing.seal(connection)
 
 
 def dimension(connection: sqlite3.Connection, path: Path) -> int | None:

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lookalike.collection import media, models, pairs, queries, rows
+from lookalike.collection import events, media, models, pairs, purge, queries, rows
+from lookalike.collection.barred import Barred, RememberedBarred
 from lookalike.collection.decisions import RememberedLog
+from lookalike.collection.events import Backup, Event
 from lookalike.collection.media import MediaFile, RememberedFiles
-from lookalike.collection.models import Model
+from lookalike.collection.models import Model, Vectors
 from lookalike.collection.opened import Opened
 from lookalike.collection.queries import SetFacts
 from lookalike.collection.verdicts import Pair
@@ -34,6 +36,7 @@ class Readable:
         self._remembered = queries.Remembered()
         self._log = RememberedLog()
         self._files = RememberedFiles()
+        self._barred = RememberedBarred()
 
     @property
     def descriptor(self) -> str | None:
@@ -141,6 +144,31 @@ class Readable:
         """Ids of the sets with faces that a model has not described yet."""
         with self._opened.transaction() as connection:
             return models.undescribed(connection, self.path, name)
+
+    def vectors(self, set_id: str, name: str) -> Vectors:
+        """What a model other than the current one made of the faces of a set (n, d); none it has not seen."""
+        with self._opened.transaction() as connection:
+            return models.vectors(connection, self.path, set_id, name)
+
+    def events(self) -> list[Event]:
+        """What was done to the gallery as a whole, in order: forgetting, upgrades, restores."""
+        with self._opened.transaction() as connection:
+            return events.everything(connection, self.path)
+
+    def backups(self) -> list[Backup]:
+        """The backups that were made, in order."""
+        with self._opened.transaction() as connection:
+            return events.backups(connection, self.path)
+
+    def barred(self) -> Barred:
+        """What must not enter again."""
+        with self._opened.transaction() as connection:
+            return self._barred.read(connection, self.path)
+
+    def derived_mark(self) -> str | None:
+        """What stands while derived tables may know removed sets; None if none does."""
+        with self._opened.transaction() as connection:
+            return purge.derived_mark(connection)
 
     def hint(self, name: str) -> str | None:
         """What `set_hint` was told last, or None."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.collection import queries, sightings
+from lookalike.collection import queries, sealing, sightings
 from lookalike.collection.failures import damaged_rows
 from lookalike.collection.schema import now, storable
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable
@@ -85,6 +85,7 @@ def settle_kind(connection: sqlite3.Connection, path: Path, faceset: FaceSet, de
     if kind is None or dimension is None:
         settled = (("descriptor", descriptor), ("dimension", str(faceset.dimension)))
         connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", settled)
+        sealing.seal(connection)
     elif kind != descriptor:
         raise Conflict(
             f"{path} holds faces made by {kind!r}, set {faceset.id!r} was made by {descriptor!r}: {advice}"
@@ -108,9 +109,12 @@ def add(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor
     content = faceset.content_hash()
     there = connection.execute("SELECT content, faces FROM sets WHERE id = ?", (faceset.id,)).fetchone()
     if there is None:
-        values = (faceset.id, storable(faceset.origin), content, len(faceset), len(faceset.pictures), now())
+        origin, added = storable(faceset.origin), now()
+        values = (faceset.id, origin, content, len(faceset), len(faceset.pictures), added)
         number = connection.execute(
-            "INSERT INTO sets (id, origin, content, faces, pictures, added) VALUES (?, ?, ?, ?, ?, ?)", values
+            "INSERT INTO sets (id, origin, content, faces, pictures, added, seal)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*values, sealing.of_set(faceset.id, origin, added)),
         ).lastrowid
         _write_faces(connection, path, int(number or 0), faceset)
         return True

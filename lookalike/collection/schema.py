@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
+from lookalike.collection import sealing
 from lookalike.errors import BadInput
 from lookalike.sighting import Sighting
 
@@ -100,6 +101,29 @@ def step_3(connection: sqlite3.Connection) -> None:
         connection.execute("UPDATE sets SET good = ? WHERE number = ?", (good_faces(texts), number))
 
 
+def step_4(connection: sqlite3.Connection) -> None:
+    """What was done to the gallery as a whole, where its backups lie, what must not enter it again; seals."""
+    # `said` is JSON: counts and hashes only, since what was forgotten must not be told here.
+    connection.execute(
+        "CREATE TABLE events (number INTEGER PRIMARY KEY AUTOINCREMENT, made TEXT NOT NULL,"
+        " kind TEXT NOT NULL, said TEXT NOT NULL)"
+    )
+    connection.execute(
+        "CREATE TABLE backups (number INTEGER PRIMARY KEY AUTOINCREMENT, made TEXT NOT NULL,"
+        " path TEXT NOT NULL)"
+    )
+    # `model`, `least` and `descriptor` are of a person only, the rest is told by its hash alone. Entries of
+    # one event belong together: a person who is let in again is let in with all their files.
+    connection.execute(
+        "CREATE TABLE barred (number INTEGER PRIMARY KEY AUTOINCREMENT, event INTEGER NOT NULL,"
+        " made TEXT NOT NULL, kind TEXT NOT NULL, content TEXT NOT NULL, model TEXT, least REAL,"
+        " descriptor BLOB, checksum BLOB NOT NULL)"
+    )
+    connection.execute("ALTER TABLE sets ADD COLUMN seal BLOB")
+    sealing.seal_sets(connection)
+    sealing.seal(connection)
+
+
 def good_faces(said: Iterable[str]) -> int:
     """Of how many sightings no weakness is known; what cannot be read is none of them."""
     found = 0
@@ -110,7 +134,7 @@ def good_faces(said: Iterable[str]) -> int:
     return found
 
 
-STEPS: Final = (step_1, step_2, step_3)
+STEPS: Final = (step_1, step_2, step_3, step_4)
 FORMAT: Final = len(STEPS)
 
 # Asked once when a gallery is opened, those of its format and of all before it: SQLite compiles them, which
@@ -135,10 +159,21 @@ PROBES: Final = (
         "SELECT number, made, kind, person, name, other, checksum FROM decisions LIMIT 1",
         "SELECT decision, position, set_number FROM decision_sets LIMIT 1",
     ),
+    (
+        "SELECT seal FROM sets LIMIT 1",
+        "SELECT number, made, kind, said FROM events LIMIT 1",
+        "SELECT number, made, path FROM backups LIMIT 1",
+        "SELECT number, event, made, kind, content, model, least, descriptor, checksum FROM barred LIMIT 1",
+    ),
 )
 
 # Tables of each format that are read whole, where a lost row would not show; small against the faces.
-LISTS: Final = (("sets",), ("files", "set_files", "apart", "models"), ("decisions", "decision_sets"))
+LISTS: Final = (
+    ("sets",),
+    ("files", "set_files", "apart", "models"),
+    ("decisions", "decision_sets"),
+    ("events", "backups", "barred"),
+)
 
 
 def build(connection: sqlite3.Connection) -> None:

@@ -6,7 +6,7 @@ import errno
 import hashlib
 import logging
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
+from lookalike import disk
 from lookalike.collection import aside, checked, manifest
-from lookalike.collection.connections import sync
 from lookalike.collection.failures import in_words
 from lookalike.collection.manifest import Manifest
 from lookalike.errors import BadInput, StorageFailed
@@ -50,6 +50,10 @@ class StoredTables:
     fingerprint: str
     path: Path
     manifest: Manifest
+
+
+# All that is wrong with what a table says, though it is what was saved; in words.
+Look = Callable[[StoredTables], Iterable[str]]
 
 
 class TableStore:
@@ -99,7 +103,7 @@ class TableStore:
         if there is not None:
             return there
         with in_words(self.folder):
-            made = aside.make_folders(target.parent)
+            made = disk.make_folders(target.parent)
             try:
                 with aside.unfinished(target.parent) as working:
                     files = {
@@ -109,10 +113,10 @@ class TableStore:
                     described = Manifest(kind, fingerprint, manifest.timestamp(), said, files)
                     manifest.write(working, described)
                     checked.note(working, described)
-                    sync(working)
+                    disk.sync(working)
                     self._show(working, kind, fingerprint)
             except BaseException:
-                aside.remove_folders(made)
+                disk.remove_folders(made)
                 raise
         stored = self._quietly(target, kind)
         if stored is None:
@@ -121,22 +125,27 @@ class TableStore:
             )
         return stored
 
-    def load(self, kind: str, fingerprint: str) -> StoredTables | None:
+    def load(self, kind: str, fingerprint: str, look: Look | None = None) -> StoredTables | None:
         """Open a table to be used; None if there is none, or if it is damaged, which is logged.
 
-        Its arrays are as they were saved: those that changed since they were last read are read again.
+        Its arrays are as they were saved: those that changed since they were last read are read again. What
+        they say is looked through by `look`, once: a table of which it tells anything, or over which it
+        stumbles, is deleted.
         """
-        return self._open(self._place(kind, fingerprint), kind)
+        return self._open(self._place(kind, fingerprint), kind, look)
 
     def has(self, kind: str, fingerprint: str) -> bool:
         """Whether `load` would return a table; says nothing."""
         return self._quietly(self._place(kind, fingerprint), kind) is not None
 
-    def latest(self, kind: str, besides: str = "") -> StoredTables | None:
-        """Open the newest good table of a kind, whatever it was derived from, besides one that is known."""
+    def latest(self, kind: str, besides: str = "", look: Look | None = None) -> StoredTables | None:
+        """Open the newest good table of a kind, whatever it was derived from, besides one that is known.
+
+        `look` is as in `load`.
+        """
         paths = (path for path in self._tables(self._folder_of(kind)) if path.name != besides)
         newest = sorted(paths, key=_saved, reverse=True)
-        return next(filter(None, (self._open(path, kind) for path in newest)), None)
+        return next(filter(None, (self._open(path, kind, look) for path in newest)), None)
 
     def stored(self) -> list[StoredTables]:
         """Open the newest table of every kind to tell what is there, not to be used: no array is read."""
@@ -174,7 +183,7 @@ class TableStore:
                     if path not in kept:
                         aside.erase(path)
                 aside.sweep(folder)
-            aside.remove_folders([*kinds, self.folder])
+            disk.remove_folders([*kinds, self.folder])
 
     def drop(self, kind: str | None = None) -> None:
         """Delete the tables of one kind, or of every kind; files that are not ours stay."""
@@ -184,19 +193,26 @@ class TableStore:
                 for path in self._tables(folder):
                     aside.erase(path)
                 aside.sweep(folder)
-            aside.remove_folders([*chosen, self.folder])
+            disk.remove_folders([*chosen, self.folder])
 
     # Workings.
 
-    def _open(self, path: Path, kind: str) -> StoredTables | None:
+    def _open(self, path: Path, kind: str, look: Look | None) -> StoredTables | None:
         if path.is_symlink() or not path.is_dir():
             return None
         # Whatever is wrong with a derived table, the answer is the same: build it again.
         try:
-            return _opened(path, kind, whole=True)
+            stored = _opened(path, kind, whole=True)
         except Exception as error:
             logger.warning("the table in %s is damaged and is made again: %s", path, error)
             return None
+        wrong = None if look is None else checked.contradicted(path, stored.manifest, lambda: look(stored))
+        if wrong is None:
+            return stored
+        logger.warning("the table in %s contradicts itself or its gallery and is made again: %s", path, wrong)
+        with in_words(self.folder):  # or it would stay, being what was saved
+            aside.erase(path)
+        return None
 
     def _quietly(self, path: Path, kind: str) -> StoredTables | None:
         with suppress(Exception):
@@ -226,7 +242,7 @@ class TableStore:
         target = self._place(kind, fingerprint)
         for _ in range(2):
             try:
-                working.rename(target)
+                disk.rename(working, target)
             except OSError as error:
                 if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                     raise
@@ -235,7 +251,7 @@ class TableStore:
                     return
                 aside.erase(target)
             else:
-                sync(target.parent)
+                disk.sync(target.parent)
                 return
         raise StorageFailed(f"{target} holds files that lookalike did not write: move them away, then repeat")
 

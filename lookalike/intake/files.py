@@ -6,11 +6,15 @@ import hashlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from lookalike.errors import BadInput
-from lookalike.intake.paths import is_folder, readable, unreadable
+from lookalike.intake.paths import is_folder, leads_out, readable, unreadable
 from lookalike.intake.readers.folders import is_hidden, natural_order
 from lookalike.intake.recognition import START, Media, promises_media, recognise
+
+# Smaller files are read in a moment, holes and all; and some systems pack what is small.
+HOLLOW_FROM: Final = 2**30
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,8 @@ class FoundFiles:
 def find_files(source: Path) -> FoundFiles:
     """Find the photos and films of a folder and its folders, or take the one file that is given.
 
-    Hidden files, system files and links to folders are left out. What cannot be read is listed, and the
-    rest is found all the same.
+    Hidden files, system files and links to folders are left out. What cannot be read is listed, and so is a
+    link that leads out of the folder; the rest is found all the same.
 
     Raises
     ------
@@ -96,8 +100,20 @@ def find_files(source: Path) -> FoundFiles:
         below = folder.relative_to(source).as_posix()
         for name in sorted((name for name in files if not is_hidden(name)), key=natural_order):
             shown = name if below == "." else f"{below}/{name}"
+            if leads_out(folder / name, source):
+                _leave_out(found, folder / name, source)
+                continue
             _look(found, folder / name, _shown(shown), top if below == "." else _shown(below))
     return found
+
+
+def _leave_out(found: FoundFiles, path: Path, source: Path) -> None:
+    """List a link that leads out of the source, if its name promises anything; it is not opened."""
+    if promises_media(path):
+        told = f"{readable(path)!r} is a link that leads out of {readable(source)!r}: give what it leads to"
+        found.failed.append((readable(path), told))
+    else:
+        found.others += 1
 
 
 def _look(found: FoundFiles, path: Path, name: str, album: str) -> None:
@@ -114,13 +130,22 @@ def _look(found: FoundFiles, path: Path, name: str, album: str) -> None:
         found.failed.append((readable(path), str(unreadable(path, reason))))
         return
     media = recognise(start)
-    if media is not None:
+    if media is not None and _is_hollow(said):
+        told = "hardly there: it says that it is much longer than what was ever written of it"
+        found.failed.append((readable(path), f"{readable(path)!r} is {told}: get it again, or take it away"))
+    elif media is not None:
         found.media.append(MediaPath(path, name, album, media, said.st_size, said.st_mtime_ns))
     elif promises_media(path):
         what = "empty" if not start else "neither a photo nor a film, whatever its name says"
         found.failed.append((readable(path), f"{readable(path)!r} is {what}: replace it or take it away"))
     else:
         found.others += 1
+
+
+def _is_hollow(said: os.stat_result) -> bool:
+    """Whether a large file is almost all holes, as an unfinished download is: reading it would take hours."""
+    written = getattr(said, "st_blocks", said.st_size) * 512  # not every system tells
+    return said.st_size > HOLLOW_FROM and written < said.st_size / 10
 
 
 def _shown(name: str) -> str:

@@ -55,6 +55,18 @@ def is_folder(path: Path) -> bool:
     return stat.S_ISDIR(mode)
 
 
+def leads_out(path: Path, folder: Path) -> bool:
+    """Whether a path below a folder is a link to a place that is not below it; nothing is opened.
+
+    Who packed the folder may have put it there: what the user has elsewhere was not given to be read.
+    """
+    try:
+        there = os.path.realpath(path)
+        return path.is_symlink() and not Path(there).is_relative_to(os.path.realpath(folder))
+    except (OSError, ValueError):
+        return True
+
+
 def is_there(path: Path) -> bool:
     """Whether there is something at a path; a name that no file can have names nothing."""
     try:

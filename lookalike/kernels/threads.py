@@ -34,28 +34,47 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
     """Apply work to each item on our threads and yield the results in the order of the items.
 
     Few results wait at a time, so memory stays bounded however many items there are. Work that is itself on
-    one of our threads has that thread alone: all processors are busy already.
+    one of our threads has that thread alone: all processors are busy already. Where no thread can be started,
+    the caller's does the work.
     """
     threads = 1 if getattr(_here, "is_ours", False) else thread_count()
     with one_blas_thread():
         if threads == 1:
             yield from map(work, items)
             return
-        waiting: deque[Future[Result]] = deque()
+        waiting: deque[tuple[Item, Future[Result] | None]] = deque()
+        is_alone = False
         with ThreadPoolExecutor(threads) as pool:
             try:
                 for item in items:
-                    waiting.append(pool.submit(_on_our_thread, work, item))
-                    if len(waiting) > 2 * threads:
-                        yield waiting.popleft().result()
+                    future = None if is_alone else _started(pool, work, item)
+                    is_alone = future is None
+                    waiting.append((item, future))
+                    while len(waiting) > (0 if is_alone else 2 * threads):
+                        yield _result(work, *waiting.popleft())
                 while waiting:
-                    yield waiting.popleft().result()
+                    yield _result(work, *waiting.popleft())
             finally:
-                for future in waiting:
-                    future.cancel()
+                for _, future in waiting:
+                    if future is not None:
+                        future.cancel()
 
 
 _here = threading.local()
+
+
+def _started(pool: ThreadPoolExecutor, work: Callable[[Item], Result], item: Item) -> Future[Result] | None:
+    """Give an item to our threads; None if the system has no room for one, or no more threads to give."""
+    try:
+        return pool.submit(_on_our_thread, work, item)
+    except (RuntimeError, MemoryError):
+        # What no thread has begun is done here: the item must not wait for a thread that never comes.
+        pool.shutdown(wait=True, cancel_futures=True)
+        return None
+
+
+def _result(work: Callable[[Item], Result], item: Item, future: Future[Result] | None) -> Result:
+    return work(item) if future is None or future.cancelled() else future.result()
 
 
 def _on_our_thread(work: Callable[[Item], Result], item: Item) -> Result:

@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from lookalike import disk
 from lookalike.errors import BadInput
 from lookalike.reporting.libraries import check_libraries
 from lookalike.reporting.style import SETTINGS, printable
@@ -62,7 +63,7 @@ class Figure:
 def save(figure: Figure, folder: Path) -> None:
     """Write ``<name>.svg``, ``<name>.png`` and ``<name>.csv``."""
     for name, content in contents(figure).items():
-        (folder / name).write_bytes(content)
+        disk.write(folder / name, content, over=True)
 
 
 def contents(figure: Figure) -> dict[str, bytes]:

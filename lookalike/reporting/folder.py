@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from lookalike.collection.connections import sync
+from lookalike import disk
 from lookalike.collection.failures import in_words
 from lookalike.errors import BadInput
 from lookalike.reporting.figure import contents
@@ -44,8 +43,8 @@ def check_report_folder(folder: Path) -> None:
         place = _mended(folder)
         _check_replaceable(place, folder)
         trial = _beside(place, "unfinished")
-        trial.mkdir()
-        trial.rmdir()
+        disk.make_folder(trial)
+        disk.remove_folder(trial)
 
 
 def write_report(folder: Path, page: Page, record: Mapping[str, Any]) -> None:
@@ -77,16 +76,16 @@ def write_report(folder: Path, page: Page, record: Mapping[str, Any]) -> None:
         _check_replaceable(place, folder)
         aside = _beside(place, "unfinished")
         try:
-            aside.mkdir()
-            (aside / FIGURES).mkdir()
+            disk.make_folder(aside)
+            disk.make_folder(aside / FIGURES)
             for name, content in everything.items():
-                _write(aside / name, content)
-            sync(aside / FIGURES)
-            sync(aside)
+                disk.write_new(aside / name, content)
+            disk.sync(aside / FIGURES)
+            disk.sync(aside)
             _exchange(aside, place)
         finally:
-            shutil.rmtree(aside, ignore_errors=True)
-        sync(place.parent)
+            disk.delete_tree(aside)
+        disk.sync(place.parent)
 
 
 def _everything(page: Page, record: Mapping[str, Any]) -> dict[str, bytes]:
@@ -139,16 +138,16 @@ def _exchange(aside: Path, place: Path) -> None:
     """Give the new folder its name; a folder that is not empty cannot be replaced in one step."""
     if not (place / MARK).exists():
         if place.exists():
-            place.rmdir()
-        aside.rename(place)
+            disk.remove_folder(place)
+        disk.rename(aside, place)
         return
     earlier = _earlier(place)
     _forget(earlier)
-    place.rename(earlier)
+    disk.rename(place, earlier)
     try:
-        aside.rename(place)
+        disk.rename(aside, place)
     except BaseException:
-        earlier.rename(place)
+        disk.rename(earlier, place)
         raise
     _forget(earlier)
 
@@ -156,15 +155,15 @@ def _exchange(aside: Path, place: Path) -> None:
 def _forget(earlier: Path) -> None:
     # The mark goes first: from then on nobody takes the rest for a report.
     with suppress(OSError):
-        (earlier / MARK).unlink()
-    shutil.rmtree(earlier, ignore_errors=True)
+        disk.delete(earlier / MARK)
+    disk.delete_tree(earlier)
 
 
 def _mended(folder: Path) -> Path:
     """The real place of a report; if a process died between two renames, the earlier report comes back."""
     place = Path(os.path.realpath(folder))
     if place.name and not place.exists() and (_earlier(place) / MARK).is_file():
-        _earlier(place).rename(place)
+        disk.rename(_earlier(place), place)
     return place
 
 
@@ -174,10 +173,3 @@ def _earlier(place: Path) -> Path:
 
 def _beside(place: Path, why: str) -> Path:
     return place.with_name(f".{place.name}.{why}-{secrets.token_hex(8)}")
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

@@ -29,6 +29,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lookalike.server.mistakes import where
+
 logger = logging.getLogger(__name__)
 
 UPLOADS = "/api/uploads"
@@ -108,8 +110,8 @@ class Guard:
             return
         try:
             await self._app(scope, self._limited(request, receive), guarded_send)
-        except Exception:
-            logger.exception("a mistake of ours, at %s %s", request.method, request.scope["path"])
+        except Exception as mistake:
+            logger.error("a mistake of ours, at %s %s: %s", request.method, _route(scope), where(mistake))
             if not started:
                 sentence = "Something went wrong on our side: try again, or start the server again."
                 await self._say(request, 500, sentence)(scope, receive, guarded_send)
@@ -177,6 +179,11 @@ class Guard:
             return message
 
         return limited
+
+
+def _route(scope: Scope) -> str:
+    """The pattern that a request matched: what stands in its place may name somebody, and is not logged."""
+    return str(getattr(scope.get("route"), "path", "no known address"))
 
 
 def _content_type(headers: Headers) -> str:

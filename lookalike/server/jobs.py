@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Literal, TypeVar
 
 from lookalike.errors import LookalikeError, NotFound
+from lookalike.server.mistakes import where
 from lookalike.server.models import JobView
 
 logger = logging.getLogger(__name__)
@@ -132,8 +133,8 @@ class Job:
         except LookalikeError as reason:
             self.error, self.failure = str(reason), reason
             self._end("failed")
-        except Exception:
-            logger.exception("a mistake of ours, in the job %r", self.kind)
+        except Exception as mistake:
+            logger.error("a mistake of ours, in the job %r: %s", self.kind, where(mistake))
             self.error = "Something went wrong on our side: try again, or start the server again."
             self._end("failed")
 
@@ -160,8 +161,8 @@ class Job:
         if self._clean is not None:
             try:
                 self._clean()
-            except Exception:
-                logger.exception("a mistake of ours, after the job %r", self.kind)
+            except Exception as mistake:
+                logger.error("a mistake of ours, after the job %r: %s", self.kind, where(mistake))
         self.state, self._ended = state, time.monotonic()
         self._finished.set()
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
-import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -13,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
+from lookalike import disk
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, NotFound, StorageFailed
 from lookalike.faceset import FaceSet
@@ -57,7 +56,7 @@ class Uploads:
         with self._lock:
             self._held.clear()
             if self._folder is not None:
-                shutil.rmtree(self._folder, ignore_errors=True)
+                disk.delete_tree(self._folder)
 
     def take(self, files: Sequence[tuple[str, IO[bytes]]], key: str | None = None) -> Job:
         """Copy files, each with its name, into a private place and begin to look through them.
@@ -99,7 +98,7 @@ class Uploads:
         size = sum(stream.seek(0, os.SEEK_END) for stream in streams)
         for stream in streams:
             stream.seek(0)
-        with self.quota.taking(upload.key, size, Path(tempfile.gettempdir())):
+        with self.quota.taking(upload.key, size, disk.temporary_place()):
             folder = self._copied(upload.key, names, streams)
 
         def work(job: Job) -> str:
@@ -108,7 +107,7 @@ class Uploads:
             return upload.key
 
         def clean() -> None:
-            shutil.rmtree(folder, ignore_errors=True)
+            disk.delete_tree(folder)
             self.quota.give_back(upload.key)
 
         with self._lock:
@@ -235,15 +234,14 @@ class Uploads:
         try:
             with self._lock:
                 if self._folder is None:
-                    self._folder = Path(tempfile.mkdtemp(prefix="lookalike-"))
+                    self._folder = disk.temporary_folder("lookalike-")
                 folder = self._folder / key
-            folder.mkdir()
+            disk.make_folder(folder)
             for number, (name, stream) in enumerate(zip(names, streams, strict=True)):
-                with (folder / _stored_name(number, name)).open("xb") as kept:
-                    shutil.copyfileobj(stream, kept, 2**20)
+                disk.copy_new(folder / _stored_name(number, name), stream)
         except OSError as reason:
             if self._folder is not None:
-                shutil.rmtree(self._folder / key, ignore_errors=True)
+                disk.delete_tree(self._folder / key)
             raise StorageFailed(f"the upload cannot be looked through: {reason.strerror}") from reason
         return folder
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 from fastapi import Request, Response
@@ -13,6 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive
 
+from lookalike import disk
 from lookalike.errors import LookalikeError
 from lookalike.server.api_looking import desk_of
 
@@ -29,7 +28,7 @@ class WeighedRoute(APIRoute):
 
         async def weighed(request: Request) -> Response:
             said = request.headers.get("content-length", "")
-            quota, folder = desk_of(request).uploads.quota, Path(tempfile.gettempdir())
+            quota, folder = desk_of(request).uploads.quota, disk.temporary_place()
             key = request.state.upload = secrets.token_hex(8)
             body = _Body(request.receive)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from lookalike import disk
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.worlds.films import check_film, film
 from lookalike.worlds.people import draw_person
@@ -102,17 +104,20 @@ def write_collection(folder: Path, drawn: Iterable[DrawnSet]) -> None:
     try:
         for one in drawn:
             clip = folder / "clips" / one.id
-            clip.mkdir(parents=True, exist_ok=True)
+            disk.make_folders(clip)
             digits = max(2, len(str(len(one.frames) - 1)))
             for number, frame in enumerate(one.frames):
-                Image.fromarray(frame).save(clip / f"{number:0{digits}d}.png", compress_level=4)
+                encoded = io.BytesIO()
+                Image.fromarray(frame).save(encoded, "PNG", compress_level=4)
+                disk.write(clip / f"{number:0{digits}d}.png", encoded.getvalue(), over=True, durable=False)
             labels.append((one.id, one.person))
-        folder.mkdir(parents=True, exist_ok=True)
+        disk.make_folders(folder)
         digits = max(2, len(str(max((person for _, person in labels), default=0))))
-        with (folder / "labels.csv").open("w", newline="", encoding="utf-8") as file:
-            table = csv.writer(file, lineterminator="\n")
-            table.writerow(("set_id", "person"))
-            table.writerows((name, f"person-{person:0{digits}d}") for name, person in labels)
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(("set_id", "person"))
+        table.writerows((name, f"person-{person:0{digits}d}") for name, person in labels)
+        disk.write(folder / "labels.csv", text.getvalue().encode(), over=True)
     except OSError as problem:
         raise StorageFailed(f"cannot write the drawn collection to {folder}: {problem}") from problem
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike import disk
 from lookalike.errors import BadInput, StorageFailed
 
 if TYPE_CHECKING:
@@ -86,7 +87,11 @@ def write_footage(
         raise BadInput("a video has 1 frame or more, got none")
     size = _size(first)
     try:
-        with av.open(str(path), "w", format=container, container_options=dict(options or {})) as file:
+        # Unbuffered, since ffmpeg may read by its name what it wrote.
+        with (
+            disk.writing(path, over=True, durable=False, buffered=False) as aside,
+            av.open(aside, "w", format=container, container_options=dict(options or {})) as file,
+        ):
             stream = _stream(file, codecs, size, Fraction(rate).limit_denominator(1001), quality)
             if times is not None:
                 stream.codec_context.time_base = Fraction(1, _TICKS)

@@ -198,7 +198,7 @@ def test_disk_full_according_to_the_system(path: Path) -> None:
         assert gallery.add(big)
         assert len(list(gallery.sets())) == 2
     """
-    said = children.run(code, path, before=children.small_files(400_000))
+    said = children.run(code, path, before=children.small_files(600_000))
     assert re.match(r"StorageFailed \| the disk refused to read or write .*: check its free space", said)
     with Gallery(path) as gallery:
         assert len(gallery.get("b")) == 12_000

@@ -61,6 +61,21 @@ def test_what_promises_too_much_is_listed(archive: Path) -> None:
     ]
 
 
+def test_a_film_that_is_almost_all_holes_is_listed(archive: Path) -> None:
+    """As an unfinished download: to read what is not there would take hours."""
+    before = find_files(archive)
+    film = archive / "unfinished.mp4"
+    with film.open("wb") as file:
+        file.write(before.media[0].path.read_bytes()[:100])
+        file.truncate(2**30 + 1)
+    found = find_files(archive)
+    assert found.media == before.media
+    assert [reason for _, reason in found.failed if "hardly there" in reason]
+    with film.open("r+b") as file:
+        file.truncate(2**29)
+    assert len(find_files(archive).media) == len(before.media) + 1
+
+
 def test_links_do_not_lead_round(archive: Path) -> None:
     (archive / "2019" / "up").symlink_to(archive, target_is_directory=True)
     (archive / "lost.mp4").symlink_to(archive / "nowhere")
@@ -68,6 +83,35 @@ def test_links_do_not_lead_round(archive: Path) -> None:
     found = find_files(archive)
     assert len(found.media) == 5
     assert found.others == 3
+
+
+def test_links_that_lead_out_are_listed_and_not_opened(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever packed a folder does not choose what else of the user's is read."""
+    before = find_files(archive)
+    outside = tmp_path / "outside" / "private.jpg"
+    outside.parent.mkdir()
+    shutil.copy(before.media[0].path, outside)
+    (archive / "2019" / "one.jpg").symlink_to(outside)
+    (archive / "two.mp4").symlink_to(os.path.relpath(outside, archive))
+    (archive / "three").symlink_to(outside)
+    inside = archive / "again.jpg"
+    inside.symlink_to(before.media[0].path)
+    opened: list[str] = []
+    read = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, mode: opened.append(str(path)) or read(path, mode))
+    found = find_files(archive)
+    assert len(found.media) == len(before.media) + 1
+    assert inside in [one.path for one in found.media]
+    told = [reason for _, reason in found.failed]
+    assert len(told) == 2
+    assert all("is a link that leads out of" in reason for reason in told)
+    assert found.others == before.others + 1
+    assert str(inside) in opened
+    assert not [path for path in opened if path.endswith(("one.jpg", "two.mp4", "three", "private.jpg"))]
+    # What is given itself may be a link.
+    assert len(find_files(archive / "two.mp4").media) == 1
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable for root")

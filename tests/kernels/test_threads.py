@@ -150,3 +150,46 @@ def test_work_on_our_thread_has_it_alone(monkeypatch: pytest.MonkeyPatch) -> Non
 
     for mine, used in in_order(outer, range(6)):
         assert used == {mine}
+
+
+@pytest.mark.parametrize("few", [0, 1, 2])
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), MemoryError()])
+def test_where_no_thread_can_be_started_the_caller_does_the_work(
+    few: int, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each item is done once, in order, by the threads that are there or by our own."""
+    monkeypatch.setenv("LOOKALIKE_THREADS", "3")
+    start, started, done = threading.Thread.start, [], []
+
+    def limited(self: threading.Thread) -> None:
+        if len(started) == few:
+            raise error
+        started.append(self)
+        start(self)
+
+    def work(item: int) -> tuple[int, bool]:
+        done.append(item)
+        return item * item, threading.current_thread() in started
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    results = list(in_order(work, iter(range(40))))
+    assert [square for square, _ in results] == [item * item for item in range(40)]
+    assert sorted(done) == list(range(40))
+    assert not results[-1][1]  # by the caller
+    assert all(not thread.is_alive() for thread in started)
+
+
+def test_an_error_does_not_keep_the_items_open(threads: int) -> None:
+    """Whoever holds the error holds its frames: a stream that is read must have ended all the same."""
+    ended = []
+
+    class Stream:
+        def __iter__(self) -> Iterator[int]:
+            try:
+                yield from range(100)
+            finally:
+                ended.append(True)
+
+    with pytest.raises(ZeroDivisionError) as kept:
+        list(in_order(lambda item: 1 / item, Stream()))
+    assert ended, kept

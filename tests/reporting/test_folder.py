@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lookalike import disk
 from lookalike.errors import BadInput, NotFound, StorageFailed
 from lookalike.reporting import folder as module
 from lookalike.reporting.figure import Figure
@@ -129,7 +130,7 @@ def test_a_failing_disk_leaves_the_earlier_report(
 
         return run
 
-    monkeypatch.setattr(module, "_write", failing(module._write))
+    monkeypatch.setattr(disk, "write_new", failing(disk.write_new))
     monkeypatch.setattr(Path, "rename", failing(Path.rename))
     with pytest.raises(StorageFailed, match="full"):
         write_report(out, page("new"), {"run": 2})
@@ -160,7 +161,7 @@ def test_an_interrupt_leaves_the_earlier_report(tmp_path: Path, monkeypatch: pyt
     def interrupted(*given: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "sync", interrupted)
+    monkeypatch.setattr(disk, "sync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_report(out, page("new"), {"run": 2})
     assert files(tmp_path) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import re
 from collections.abc import Iterator
@@ -356,6 +357,26 @@ def test_a_mistake_of_ours_is_a_sentence(server: Asker, monkeypatch: pytest.Monk
     assert said.error.startswith("Something went wrong on our side")
     for name in HEADERS:
         assert said.header(name.lower())
+
+
+def test_a_mistake_of_ours_is_logged_without_what_it_was_about(
+    server: Asker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An address, and what an error says, may name a set, a person or a path."""
+
+    def broken(*given: object, **named: object) -> None:
+        raise RuntimeError("no such person: Ada Lovelace")
+
+    key = server.get("/api/sets")["sets"][0]["key"]
+    monkeypatch.setattr(type(server.desk), "__getattribute__", broken)
+    with caplog.at_level(logging.DEBUG, "lookalike"):
+        assert server("GET", f"/api/sets/{key}").status == 500
+    monkeypatch.undo()
+    assert "at GET /api/sets/{" in caplog.text
+    assert "RuntimeError in test_guard.py:" in caplog.text
+    assert "lookalike/server/" in caplog.text
+    for said in (key, "Ada Lovelace"):
+        assert said not in caplog.text
 
 
 def test_the_guard_can_be_read_in_one_sitting() -> None:

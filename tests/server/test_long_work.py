@@ -102,7 +102,8 @@ def test_a_job_that_fails_says_why(caplog: pytest.LogCaptureFixture) -> None:
     assert ended[0].view().error == "there is nothing in it: give more"
     assert ended[1].view().state == "failed"
     assert "secret" not in ended[1].view().error
-    assert "secret insides" in caplog.text
+    assert "in the job 'b': RuntimeError in test_long_work.py:" in caplog.text
+    assert "secret insides" not in caplog.text
     with pytest.raises(NotFound):
         jobs.get(99)
     jobs.close()

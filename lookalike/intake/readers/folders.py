@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from lookalike.errors import BadInput
 from lookalike.faceset import check_id
-from lookalike.intake.paths import readable, unreadable
+from lookalike.intake.paths import leads_out, readable, unreadable
 from lookalike.intake.pictures import START, SUFFIXES, looks_like_picture, read_picture
 from lookalike.intake.sampling import evenly
 from lookalike.intake.sourceset import SourceSet
@@ -55,12 +55,11 @@ def read_folder(path: Path, most: int | None = None) -> Iterator[SourceSet]:
     Raises
     ------
     BadInput
-        If no picture is found, a folder or picture cannot be read, or a name cannot be used.
+        If no picture is found, a folder or picture cannot be read, one is a link that leads out of the
+        folder, or a name cannot be used.
     """
     albums, others = _albums(path)
-    logger.info(
-        "%s: %d sets; %d files that are no pictures were ignored", readable(path), len(albums), others
-    )
+    logger.info("a folder of %d sets; %d files that are no pictures were ignored", len(albums), others)
     if not albums:
         raise BadInput(
             f"{readable(path)!r} has no picture in it, nor in its folders: give a folder of pictures"
@@ -87,7 +86,7 @@ def _albums(path: Path) -> tuple[list[_Album], int]:
         folder = Path(place)
         folders[:] = sorted((name for name in folders if not is_hidden(name)), key=natural_order)
         seen = [name for name in files if not is_hidden(name)]
-        names = sorted((name for name in seen if _is_picture(folder / name)), key=natural_order)
+        names = sorted((name for name in seen if _is_picture(folder / name, path)), key=natural_order)
         others += len(seen) - len(names)
         if names:
             album = _Album(_id_of(path, folder), folder, tuple(names))
@@ -131,7 +130,14 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".") or name.lower() in SYSTEM_NAMES
 
 
-def _is_picture(file: Path) -> bool:
+def _is_picture(file: Path, source: Path) -> bool:
+    if leads_out(file, source):
+        if file.suffix.lower() not in SUFFIXES:
+            return False
+        raise BadInput(
+            f"{readable(file)!r} is a link that leads out of {readable(source)!r}: give the folder that it "
+            f"leads to, or copy the picture"
+        )
     # A picture by its name is one even if damaged, so that the damage is reported and not passed over.
     if file.suffix.lower() in SUFFIXES:
         return True

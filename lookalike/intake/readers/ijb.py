@@ -12,6 +12,7 @@ from lookalike.errors import BadInput
 from lookalike.faceset import check_id
 from lookalike.intake.paths import readable, unreadable
 from lookalike.intake.readers.features import join_features
+from lookalike.intake.readers.lines import short_lines
 from lookalike.intake.sourceset import SourceSet
 
 # Who is seen (SUBJECT_ID) is not read here, by design, nor what the file says of age, sex or skin.
@@ -84,9 +85,10 @@ def _rows(path: Path) -> Iterator[_Row]:
     try:
         # The mark that some programs write in front (a BOM) is left out, whatever the ends of lines are.
         with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
+            first = next(short_lines(path, file), "")
             file.seek(0)
-            yield from _meta(path, file) if _META.fullmatch(first) else _table(path, file)
+            lines = short_lines(path, file)
+            yield from _meta(path, lines) if _META.fullmatch(first) else _table(path, lines)
     except (UnicodeDecodeError, csv.Error) as reason:
         raise _refusal(path, f"is not a csv file in UTF-8 ({reason}): save it as one") from None
     except OSError as reason:

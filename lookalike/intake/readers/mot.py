@@ -12,6 +12,7 @@ from lookalike.errors import BadInput
 from lookalike.faceset import check_id
 from lookalike.intake.paths import readable, unreadable
 from lookalike.intake.readers.features import join_features
+from lookalike.intake.readers.lines import short_lines
 from lookalike.intake.sourceset import SourceSet
 
 logger = getLogger(__name__)
@@ -83,7 +84,7 @@ def read_mot(
             )
         frames[box.frame] = row
     left_out = sum(not box.counts for box in boxes)
-    logger.info("%s: %d tracks; %d lines with conf 0 were left out", readable(path), len(groups), left_out)
+    logger.info("a list of %d tracks; %d lines with conf 0 were left out", len(groups), left_out)
     if not groups:
         raise _refusal(path, f"has no track: all its {left_out} lines have conf 0")
     stem = readable(path.stem)
@@ -99,7 +100,7 @@ def _boxes(path: Path) -> Iterator[_Box]:
     try:
         # The mark that some programs write in front (a BOM) is left out, whatever the ends of lines are.
         with path.open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(short_lines(path, file), start=1):
                 if line.strip():
                     yield _box(path, number, line)
     except UnicodeDecodeError as reason:

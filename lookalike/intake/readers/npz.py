@@ -177,8 +177,8 @@ def _candidates(archive: Archive, count: int) -> dict[str, Header]:
             continue
         try:
             header = archive.header(name)
-        except BadInput as reason:
-            logger.info("an array was passed over: %s", reason)
+        except BadInput:
+            logger.info("an array that cannot be read was passed over")
             continue
         if _are_faces(header, count) or _are_pictures(header, count):
             found[name] = header

@@ -101,7 +101,7 @@ class Table:
             if fits:
                 found.append(name)
             else:
-                logger.info("%s: column %r was passed over, it holds %s", readable(self.path), name, held)
+                logger.info("column %r was passed over, it holds %s", name, held)
         return found
 
     def choice(self, name: str | None) -> str:

@@ -72,7 +72,8 @@ def _set_of(mats: MatFiles, video: Video, key: str, array: str, most: int | None
         )
     if len(kept) < len(sources):
         left_out = len(sources) - len(kept)
-        logger.warning("%s: %d frames that describe nothing were left out", video.id, left_out)
+        # Not of which: ids of these videos are names of people.
+        logger.warning("%d frames of a video describe nothing and were left out", left_out)
     # Chosen before they are converted, so that only a few are in memory a second time.
     kept = kept[evenly(len(kept), most)]
     return SourceSet(

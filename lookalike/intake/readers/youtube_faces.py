@@ -121,7 +121,6 @@ def _descriptors(
         video.id for video in found[variant]
     }
     if lost:
-        logger.warning(
-            "%d videos have no %s file and are left out, for instance %s", len(lost), variant, min(lost)
-        )
+        # Not which: ids are names of people.
+        logger.warning("%d videos have no %s file and are left out", len(lost), variant)
     return read_descriptors(found[variant], key, f"{variant}/{key}", most)

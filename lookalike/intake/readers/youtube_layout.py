@@ -103,8 +103,7 @@ def find_videos(part: str, folder: Path) -> dict[str, list[Video]]:
         videos.sort(key=lambda video: (video.subject, int(video.number), video.number))
     _check_names(found)
     logger.info(
-        "%s: %s; %d files or folders that belong to no video were passed over",
-        readable(folder),
+        "%s; %d files or folders that belong to no video were passed over",
         ", ".join(f"{len(videos)} of {name}" for name, videos in found.items()) or "no videos",
         others,
     )

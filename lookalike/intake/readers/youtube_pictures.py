@@ -102,7 +102,8 @@ def _cut_frames(videos: Sequence[Video], lists: dict[str, Path], most: int | Non
             inside = {name: face for name, face in faces.items() if face.size}
             left_out = len(frames) - len(listed) + len(faces) - len(inside)
             if left_out:
-                logger.warning("%s: %d frames without a box in them were left out", video.id, left_out)
+                # Not of which: ids are names of people.
+                logger.warning("%d frames of a video have no box in them and were left out", left_out)
             if not inside:
                 raise BadInput(
                     f"{readable(video.place)!r} has {len(frames)} frames, and none with a box in "
@@ -110,7 +111,7 @@ def _cut_frames(videos: Sequence[Video], lists: dict[str, Path], most: int | Non
                 )
             yield _set_of(video, list(inside), list(inside.values()))
         if boxes:
-            logger.info("%s: %d rows are for frames that are not there", readable(lists[subject]), len(boxes))
+            logger.info("%d rows are for frames that are not there", len(boxes))
 
 
 def read_boxes(path: Path) -> dict[str, Box]:

@@ -90,8 +90,27 @@ def test_links_to_pictures_are_pictures(tmp_path):
     put(tmp_path / "store" / "1.png", 7)
     (tmp_path / "album").mkdir()
     (tmp_path / "album" / "first.png").symlink_to(tmp_path / "store" / "1.png")
+    (tmp_path / "album" / "second").symlink_to("../store/1.png")
+    found = {one.id: one for one in read_folder(tmp_path)}
+    assert [picture[0, 0].tolist() for picture in found["album"].pictures] == [7, 7]
+
+
+@pytest.mark.parametrize("target", ["../store/1.png", "../../{top}/store/1.png", "{root}/store/1.png"])
+def test_links_that_lead_out_are_not_opened(tmp_path, target):
+    """Whoever packed a folder does not choose what else of the user's is read."""
+    put(tmp_path / "store" / "1.png", 7)
+    put(tmp_path / "album" / "1.png")
+    link = target.format(top=tmp_path.name, root=tmp_path)
+    (tmp_path / "album" / "plain").symlink_to(link)
     [found] = read_folder(tmp_path / "album")
-    assert found.pictures[0][0, 0] == 7
+    assert found.sources == ("1.png",)
+    (tmp_path / "album" / "first.png").symlink_to(link)
+    with pytest.raises(BadInput, match=r"first\.png' is a link that leads out of"):
+        read_folder(tmp_path / "album")
+    # What is given itself may be a link.
+    (tmp_path / "given").symlink_to("store")
+    [found] = read_folder(tmp_path / "given")
+    assert found.sources == ("1.png",)
 
 
 def test_one_set_at_a_time(tmp_path):

@@ -1,0 +1,227 @@
+"""Disk: the one place that creates, writes, syncs, renames, links and deletes files.
+
+Only SQLite and numba write files of their own. What is written is for the owner's eyes: files have mode 0600,
+folders 0700. Nothing is overwritten: a file is written aside, brought to the disk, then renamed. A test reads
+the syntax tree of the package and finds nobody else who writes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, BinaryIO, Final
+
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+# What refuses a hard link where there are none (exFAT, some network folders).
+NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+
+# Files.
+
+
+def new_file(path: Path, buffered: bool = True) -> BinaryIO:
+    """Open a file for writing that must not be there yet.
+
+    Raises
+    ------
+    FileExistsError
+        If it is.
+    """
+    opened: BinaryIO = open(  # noqa: SIM115  (whoever asked for it closes it)
+        path, "xb", buffering=-1 if buffered else 0, opener=_private
+    )
+    return opened
+
+
+def create(path: Path) -> None:
+    """Make an empty file that must not be there yet, for SQLite to fill."""
+    new_file(path).close()
+
+
+def to_disk(file: BinaryIO) -> None:
+    """Wait until what was written to an open file is on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's bytes, or a folder's names, are on the disk."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows does not open folders
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def writing(
+    path: Path, over: bool = False, durable: bool = True, buffered: bool = True
+) -> Iterator[BinaryIO]:
+    """Write a file aside; at the end of the block it takes its name, whole, or there is none.
+
+    Parameters
+    ----------
+    path : Path
+    over : bool
+        Whether it may replace a file of that name.
+    durable : bool
+        Whether it is on the disk, name and all, when the block has ended.
+    buffered : bool
+        Whether small writes are gathered; not for those who also read the file by its name.
+
+    Yields
+    ------
+    BinaryIO
+        Its ``name`` is the path aside.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a file of that name and it may not be replaced.
+    """
+    aside = beside(path)
+    try:
+        with new_file(aside, buffered) as file:
+            yield file
+            if durable:
+                to_disk(file)
+        if over:
+            aside.replace(path)
+        elif not link(aside, path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        if durable:
+            sync(path.parent)
+    finally:
+        # What could not be finished is of no use, and what cannot be deleted now is litter by its name.
+        with suppress(OSError):
+            delete(aside)
+
+
+def write(path: Path, content: bytes, over: bool = False, durable: bool = True) -> None:
+    """Write a whole file, as `writing` does."""
+    with writing(path, over, durable) as file:
+        file.write(content)
+
+
+def write_new(path: Path, content: bytes, durable: bool = True) -> None:
+    """Write a file straight to its name, for folders that are themselves aside; the folder is not synced."""
+    with new_file(path) as file:
+        file.write(content)
+        if durable:
+            to_disk(file)
+
+
+def copy_new(path: Path, stream: IO[bytes]) -> None:
+    """Copy a stream into a file that must not be there yet; nobody waits for the disk."""
+    with new_file(path) as file:
+        shutil.copyfileobj(stream, file, 2**20)
+
+
+def beside(path: Path) -> Path:
+    """A name that nobody has, hidden, in the folder of a file."""
+    return path.with_name(f".writing-{secrets.token_hex(8)}")
+
+
+# Names.
+
+
+def publish(aside: Path, path: Path) -> bool:
+    """Give a finished file its name, which exactly one process can do; False if the name is taken.
+
+    The file is brought to the disk first, its name afterwards. The name aside stays, to be deleted.
+    """
+    sync(aside)
+    if not link(aside, path):
+        return False
+    sync(path.parent)
+    return True
+
+
+def link(aside: Path, path: Path) -> bool:
+    """Give a file a second name, without syncing; False if it is taken. Without hard links it is moved."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        # Without hard links: whoever makes the placeholder may replace it.
+        try:
+            create(path)
+        except FileExistsError:
+            return False
+        aside.replace(path)
+    return True
+
+
+def rename(source: Path, target: Path) -> None:
+    """Rename a folder or file; a file of the new name is replaced. The folder is not synced."""
+    source.rename(target)
+
+
+def replace(source: Path, target: Path) -> None:
+    """Rename a file over another, and wait until the new name is on the disk."""
+    source.replace(target)
+    sync(target.parent)
+
+
+def delete(path: Path) -> None:
+    """Delete a file, if it is there."""
+    path.unlink(missing_ok=True)
+
+
+# Folders.
+
+
+def make_folder(path: Path) -> None:
+    """Make one folder that must not be there yet."""
+    path.mkdir(mode=FOLDER_MODE)
+
+
+def make_folders(path: Path) -> list[Path]:
+    """Make a folder with its missing parents; return those made, innermost first."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+        sync(folder.parent)
+    return missing
+
+
+def temporary_place() -> Path:
+    """Where the system keeps what is soon deleted."""
+    return Path(tempfile.gettempdir())
+
+
+def temporary_folder(prefix: str) -> Path:
+    """Make a folder in the temporary place."""
+    return Path(tempfile.mkdtemp(prefix=prefix))
+
+
+def remove_folder(path: Path) -> None:
+    """Remove an empty folder."""
+    path.rmdir()
+
+
+def remove_folders(folders: Iterable[Path]) -> None:
+    """Remove those of the folders that are empty, in the order given."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def delete_tree(path: Path, quietly: bool = True) -> None:
+    """Delete a folder with all that is in it; quietly, what cannot be deleted stays."""
+    shutil.rmtree(path, ignore_errors=quietly)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, FILE_MODE)

@@ -1,0 +1,116 @@
+"""The course: counts, seeds, the record that an interrupted run goes on from, the page."""
+
+from __future__ import annotations
+
+import json
+import types
+from pathlib import Path
+
+import pytest
+
+from lookalike.progress import silent
+from trust import apart
+from trust.course import Watch, run_course
+from trust.outcome import Outcome, share_of, tried
+from trust.page import as_page, bound
+from trust.record import Record
+from trust.t07_inconsistencies import NAMES
+from trust.tests import Test, every_test
+
+
+def a_test(name: str, *failures: str) -> tuple[Test, list[float]]:
+    module = types.ModuleType("made")
+    shares: list[float] = []
+
+    def run(share: float, seed: int, track: object) -> Outcome:
+        shares.append(share)
+        return Outcome(name, 100, list(failures), 1.5, "a note")
+
+    module.TITLE, module.RELEASE, module.LEFT_OUT, module.run = "does | nothing", 1000, "much", run
+    return Test(name, module), shares
+
+
+def test_tried_counts_and_catches() -> None:
+    def attempt(number: int) -> str | None:
+        if number == 2:
+            raise ValueError("no")
+        return "three" if number == 3 else None
+
+    found = tried("T", range(5), attempt)
+    assert (found.cases, found.failures) == (5, ["2: ValueError: no", "3: three"])
+    both = found + Outcome("T", 2, ["x"], 1.0, "note")
+    assert (both.cases, len(both.failures), both.note) == (7, 3, "note")
+    assert (share_of(200, 0.05), share_of(10, 0.001)) == (10, 1)
+
+
+def test_a_course_is_recorded_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = Record(tmp_path / "trust.json")
+    (good, asked), (bad, asked_bad) = a_test("T1"), a_test("T20", "case 3: lost")
+    tests = {"T20": bad, "T1": good}
+    assert run_course(tests, record, 0.1, 7) == ["T20"]
+    assert "seed 7" in capsys.readouterr().out
+    assert list(record.read()) == ["T1", "T20"]
+    # What failed is run again, what did not is not; unless the share is another.
+    run_course(tests, record, 0.1, 7)
+    run_course({"T1": good}, record, 0.2, 7)
+    assert (asked, asked_bad) == ([0.1, 0.2], [0.1, 0.1])
+    page = (tmp_path / "trust.md").read_text()
+    assert r"| T1 | does \| nothing | 100 | 0 | 3.00% | 2 |" in page
+    assert "- T1: 100 of 1,000: share 0.2" in page
+    assert "- T20: case 3: lost" in page
+
+
+def test_a_test_stops_when_its_time_is_over() -> None:
+    watch = Watch(minutes=0)
+    assert list(watch(range(5), "", 5)) == []
+    assert watch.is_short
+    assert list(Watch()(range(5), "", 5)) == [0, 1, 2, 3, 4]
+
+
+def test_the_rule_of_three() -> None:
+    assert (bound(1000, 0), bound(10_000, 0), bound(10, 1), bound(0, 0)) == ("0.30%", "0.03%", "", "")
+    assert as_page({}).startswith("# What was tried")
+
+
+def test_every_test_says_what_it_does() -> None:
+    tests = every_test()
+    expected = {f"T{number}" for number in (1, *range(6, 24), 28)}
+    assert expected <= tests.keys()
+    for test in tests.values():
+        assert test.title
+        assert test.release >= 0
+
+
+def test_a_child_that_dies_fails_its_case_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "dying.py").write_text(
+        "import os\n"
+        "def prepare(folder, seed):\n    return seed\n"
+        "def case(ready, number):\n"
+        "    print('no answer')\n"
+        "    if number == 1:\n        os.abort()\n"
+        "    if number == 2:\n        raise ValueError('wrong')\n"
+        "    return None, 'fine'\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = apart.run_apart("T", "dying", range(4), 5, silent)
+    assert (found.cases, found.note) == (4, "2 fine")
+    assert [
+        "case 1 of seed 5: ended the process (-6)" in found.failures[0],
+        "ValueError" in found.failures[1],
+    ] == [
+        True,
+        True,
+    ]
+
+
+def test_names_are_those_of_the_page() -> None:
+    """The page in docs/ is made of the record beside it."""
+    record = Path(__file__).parents[2] / "docs" / "trust.json"
+    if record.exists():
+        known = json.loads(record.read_text())
+        assert set(known) <= every_test().keys()
+
+
+def test_there_are_plants_of_every_kind() -> None:
+    assert len(NAMES) > 60
+    assert "all embeddings are missing" in NAMES

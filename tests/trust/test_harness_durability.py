@@ -1,0 +1,35 @@
+"""The tests of trust at toy size: crashes, damage, other processes, what is derived, versions, memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from trust.tests import every_test
+
+SEED = 20261116
+TESTS = every_test()
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "least"),
+    [
+        ("T1", 0.003, 3),
+        ("T6", 0.002, 20),
+        ("T7", 0.1, 20),
+        ("T8", 0.006, 12),
+        ("T9", 0.01, 2),
+        ("T10", 0.03, 6),
+        ("T11", 0.005, 1),
+        ("T12", 0.0002, 2),
+        ("T13", 0.008, 4),
+        ("T14", 0.008, 8),
+        ("T15", 0.12, 24),
+        ("T16", 0.004, 40),
+        ("T17", 0.05, 3),
+        ("T18", 0.001, 1),
+    ],
+)
+def test_nothing_fails(name: str, share: float, least: int) -> None:
+    outcome = TESTS[name].run(share, SEED)
+    assert outcome.failures == []
+    assert outcome.cases >= least

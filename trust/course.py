@@ -1,0 +1,72 @@
+"""Course: the chosen tests one after the other; an interrupted course goes on where it stopped."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+
+from lookalike.progress import Item
+from trust.outcome import Outcome
+from trust.record import Record
+from trust.tests import Test
+
+
+class Watch:
+    """Shows how far a test is, and ends it when its time is over.
+
+    Parameters
+    ----------
+    minutes : float, optional
+        How long a test may take.
+    """
+
+    def __init__(self, minutes: float | None = None) -> None:
+        self.end = None if minutes is None else time.monotonic() + 60 * minutes
+        self.is_short = False
+
+    def __call__(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        """Watch the items pass."""
+        shown = time.monotonic()
+        for number, item in enumerate(items):
+            if self.end is not None and time.monotonic() > self.end:
+                self.is_short = True
+                break
+            yield item
+            if time.monotonic() - shown > 30:
+                shown = time.monotonic()
+                print(f"  {text}: {number + 1} of {total or 'many'}", file=sys.stderr, flush=True)
+
+
+def run_course(
+    tests: Mapping[str, Test],
+    record: Record,
+    share: float = 1.0,
+    seed: int = 0,
+    minutes: float | None = None,
+    case: int | None = None,
+    is_repeated: bool = False,
+) -> list[str]:
+    """Run tests, print what came of each, write it down; return the names of those that failed."""
+    failed = []
+    for name, test in tests.items():
+        if not is_repeated and case is None and record.has(name, share, seed):
+            print(f"{name:4} is in the record with this share and seed (--again runs it again)", flush=True)
+            continue
+        print(f"{name:4} {test.title} (share {share:g}, seed {seed})", flush=True)
+        watch = Watch(minutes)
+        outcome = test.run(share, seed, watch, case)
+        print(f"     {line(outcome)}", flush=True)
+        for failure in outcome.failures[:20]:
+            print(f"     ! {failure[:400]}", flush=True)
+        if case is None:
+            record.keep(test, outcome, share, seed, watch.is_short)
+        if outcome.failures:
+            failed.append(name)
+    return failed
+
+
+def line(outcome: Outcome) -> str:
+    """One line about an outcome."""
+    note = f" ({outcome.note})" if outcome.note else ""
+    return f"{outcome.cases} cases, {len(outcome.failures)} failures, {outcome.seconds:.1f} s{note}"

@@ -1,0 +1,70 @@
+"""Page: docs/trust.md, made of the record."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from typing import Any, Final
+
+HEAD: Final = """# What was tried, and how often
+
+Galleries are killed, damaged, filled up, copied, attacked and asked to forget, by the tests of the package
+`trust`. `make trust` runs them at release size and writes this page; `python -m trust T6 --seed 7` runs one
+of them, and `--case 12` repeats one case where cases have numbers. `make test` runs the same code at a small
+part of that size. Every case follows from the seed.
+
+If none of N cases fails, the chance of a failure in a case like these is below 3 / N with 95 % confidence
+(the rule of three): that is what the column *bound* says. It says nothing of cases that are unlike these.
+
+"""
+COLUMNS: Final = ("test", "what", "cases", "failures", "bound", "seconds", "date", "seed")
+
+
+def as_page(known: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page: a table of all tests, what is short of the release size, notes, failures."""
+    lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|---:|---:|---:|---:|---|---:|"]
+    for name, one in known.items():
+        cells = (
+            name,
+            _cell(one["title"]),
+            f"{one['cases']:,}",
+            str(one["failures"]),
+            bound(one["cases"], one["failures"]),
+            f"{one['seconds']:,.0f}",
+            one["date"],
+            str(one["seed"]),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    machine = f"{os.cpu_count()} processors, {system}"
+    text = HEAD + "\n".join(lines) + f"\n\nMachine: {machine}.\n"
+    text += _section("Fewer cases than a release takes", _short(known))
+    text += _section("Notes", {name: one["note"] for name, one in known.items()})
+    text += _section("Left out", {name: one["left_out"] for name, one in known.items()})
+    return text + _section("Failures", {n: "; ".join(one["first_failures"]) for n, one in known.items()})
+
+
+def bound(cases: int, failures: int) -> str:
+    """What zero failures say: the rule of three."""
+    if failures or not cases:
+        return ""
+    return f"{min(1.0, 3 / cases):.2%}"
+
+
+def _short(known: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    return {
+        name: f"{one['cases']:,} of {one['release']:,}"
+        + (": the time that it was given was over" if one["is_short"] else f": share {one['share']:g}")
+        for name, one in known.items()
+        if one["cases"] < one["release"]
+    }
+
+
+def _section(title: str, said: Mapping[str, str]) -> str:
+    lines = [f"- {name}: {text}" for name, text in said.items() if text]
+    return f"\n## {title}\n\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
