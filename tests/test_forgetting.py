@@ -137,6 +137,8 @@ def test_barred_content_does_not_enter_again(path: Path) -> None:
         ):
             with pytest.raises(Conflict, match="must not enter"):
                 gallery.add(again)
+            with pytest.raises(Conflict, match="must not enter"):
+                gallery.add_together([again])
         with pytest.raises(Conflict, match="was forgotten and must not enter"):
             gallery.keep_file(FILE, [])
         assert gallery.add(FaceSet("a stranger", small_world(seed=9)[0][0].faces))

@@ -80,7 +80,9 @@ def told(gallery: Gallery) -> str:
         pictures = [bytes(each).hex() for each in one.pictures]
         seen = [each.as_text() for each in one.sightings]
         said.append([one.id, one.origin, one.faces.tobytes().hex(), list(one.sources), pictures, seen])
-    said += [repr(each) for each in (gallery.files(), gallery.apart(), gallery.models(), gallery.contents())]
+    said += [repr(each) for each in (gallery.files(), gallery.apart(), gallery.contents())]
+    # How many faces they have described is counted by an index of the file, which verify compares.
+    said += [[one.name, one.dimension, one.is_current] for one in gallery.models()]
     said += [[repr(one) for one in gallery.decisions()], repr(judging.judged(gallery).people)]
     said += [[one.id, one.faces, one.pictures, one.origin] for one in gallery.listing()]
     return json.dumps(said)

@@ -18,7 +18,10 @@ from trust.spoiling import spoilt
 
 TITLE: Final = "corruption: bits, cuts, zeroed ranges and exchanged files in every file of a gallery"
 RELEASE: Final = 10_000
-LEFT_OUT: Final = "damage in memory, and to files that are open"
+LEFT_OUT: Final = (
+    "damage in memory, and to files that are open; how many faces a model beside the current one described, "
+    "which only verify compares"
+)
 
 __all__ = ["case", "prepare", "run"]
 

@@ -162,7 +162,7 @@ def _facts(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
             yield of_gallery(path, reason)
     if queries.fact(connection, "created") is None:
         yield of_gallery(path, "it does not say when it was made")
-    is_sealed = schema.found(connection) > 3
+    is_sealed = schema.found(connection) >= sealing.SINCE
     if is_sealed and queries.fact(connection, sealing.NAME) != sealing.of_facts(connection):
         yield of_gallery(path, "what it says of itself, such as its descriptor, does not fit its checksum")
 

@@ -106,6 +106,7 @@ class Gallery(Readable):
             rows.check(faceset, descriptor)
         pairs_apart = pairs.checked(apart)
         with self._opened.transaction(writing=True) as connection:
+            filing.refuse_barred(self.path, self._barred.read(connection, self.path), sets, descriptor)
             for faceset in sets:
                 rows.add(connection, self.path, faceset, descriptor)
             pairs.insert(connection, self.path, pairs_apart)

@@ -67,7 +67,7 @@ def _sealed(
     connection: sqlite3.Connection, number: int, set_id: str, origin: str, added: str
 ) -> Iterator[str]:
     """Where it is from and when it came."""
-    if schema.found(connection) > 3:
+    if schema.found(connection) >= sealing.SINCE:
         (seal,) = connection.execute("SELECT seal FROM sets WHERE number = ?", (number,)).fetchone()
         if seal != sealing.of_set(set_id, origin, added):
             yield f"the id, the origin or the time of set {set_id!r} does not fit its checksum"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.collection import queries, sealing, sightings
+from lookalike.collection import queries, schema, sealing, sightings
 from lookalike.collection.failures import damaged_rows
 from lookalike.collection.schema import now, storable
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable
@@ -223,12 +223,15 @@ def read(
     GalleryUnreadable
         If a face is missing, of another length, or does not fit its checksum.
     """
+    is_sealed = schema.found(connection) >= sealing.SINCE
     row = connection.execute(
-        "SELECT number, origin, content, faces FROM sets WHERE id = ?", (set_id,)
+        f"SELECT number, origin, content, faces, added, {'seal' if is_sealed else 'NULL'}"
+        " FROM sets WHERE id = ?",
+        (set_id,),
     ).fetchone()
     if row is None:
         return None
-    number, origin, content, count = row
+    number, origin, content, count, added, seal = row
     faces = connection.execute(
         f"SELECT position, checksum, descriptor, source, {'picture' if pictures else 'NULL'}"
         " FROM faces WHERE set_number = ? ORDER BY position",
@@ -236,6 +239,10 @@ def read(
     ).fetchall()
     if not isinstance(origin, str) or not isinstance(content, str):
         raise damaged_rows(path, f"set {set_id!r} has lost its origin or content hash")
+    if is_sealed and seal != sealing.of_set(set_id, origin, added):
+        raise damaged_rows(
+            path, f"the id, the origin or the time of set {set_id!r} does not fit its checksum"
+        )
     if len(faces) != count:
         raise damaged_rows(path, f"set {set_id!r} has {len(faces)} of its {count} faces")
     for expected, (position, check, descriptor, source, _) in enumerate(faces):

@@ -8,6 +8,8 @@ import sqlite3
 from typing import Final
 
 NAME: Final = "seal"
+# The format that has seals.
+SINCE: Final = 4
 # Marks of work that is due, which come and go, and the seal itself.
 PASSING: Final = (NAME, "purge", "purge_derived")
 

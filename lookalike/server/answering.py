@@ -30,6 +30,7 @@ from lookalike.server.models import (
 )
 from lookalike.server.searches import Searches
 from lookalike.server.uploads import Uploads
+from lookalike.server.wording import changed
 
 # Faces of a proxy beside an answer.
 FEW = 3
@@ -129,11 +130,7 @@ class Answering:
         began = time.monotonic()
         found = self.find(ask)
         ranking = found.refined.ranking
-        decided = bool(found.refined.confirmed or found.refined.rejected)
-        views = [
-            self.answer(found, answer, found.refined.before.get(answer.id) if decided else None)
-            for answer in ranking
-        ]
+        views = [self.answer(found, answer) for answer in ranking]
         return SearchView(
             query=found.question.view,
             ask=ask,
@@ -142,6 +139,7 @@ class Answering:
             worth_reading=ranking.worth_reading,
             reading=_reading(found),
             answers=views,
+            moved=len(changed(views)),
             baseline=[
                 BaselineView(rank=rank, set=self._show(found, one), learnt_rank=learnt)
                 for rank, (one, learnt) in enumerate(found.refined.baseline, start=1)
@@ -189,8 +187,9 @@ class Answering:
             found.shown[set_id] = self._browsing.show(found.catalogue, found.known, set_id)
         return found.shown[set_id]
 
-    def answer(self, found: Found, answer: Answer, before: int | None) -> AnswerView:
+    def answer(self, found: Found, answer: Answer) -> AnswerView:
         """One answer as it is shown."""
+        decided = bool(found.refined.confirmed or found.refined.rejected)
         catalogue, known, asked = found.catalogue, found.known, found.question.set_id
         through = answer.through if answer.through in catalogue.facts else None
         verdict = None if asked is None else known.verdict(asked, answer.id)
@@ -206,7 +205,7 @@ class Answering:
             probability=answer.probability,
             sure=answer.sure,
             verdict=verdict,  # type: ignore[arg-type]  # it is one of them, or None
-            before=before,
+            before=found.refined.before.get(answer.id) if decided else None,
         )
 
     def _question(self, ask: SearchAsk, catalogue: Catalogue, known: Judged, search: Search) -> Question:

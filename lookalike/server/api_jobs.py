@@ -63,6 +63,12 @@ def keep(request: Request, key: str) -> JobView:
     return desk_of(request).uploads.keep(key).view()
 
 
+@router.post("/uploads/{key}/unkeep", response_model=JobView, status_code=202)
+def unkeep(request: Request, key: str) -> JobView:
+    """Take out again what the last `keep` added; the result of the job is the keys of the sets removed."""
+    return desk_of(request).uploads.unkeep(key).view()
+
+
 @router.post("/jobs", response_model=JobView, status_code=202)
 def begin(request: Request, ask: JobAsk) -> JobView:
     """Begin to index or train, which a search does by itself too."""

@@ -77,6 +77,7 @@ def create_app(path: Path, token: str, hosts: Collection[str], most_upload: int 
         redirect_slashes=False,
     )
     app.state.desk = desk
+    app.state.path = path
     for part in (api_looking, api_deciding, api_jobs):
         app.include_router(part.router)
     app.include_router(pages.router)
@@ -90,7 +91,7 @@ def create_app(path: Path, token: str, hosts: Collection[str], most_upload: int 
 
 def say(request: Request, status: int, words: str) -> Response:
     """Tell why something is refused: a sentence for programs, a page for people."""
-    whole = sentence(words, request.app.state.desk.gallery.path)
+    whole = sentence(words, request.app.state.path)
     if request.scope["path"].startswith(FOR_PROGRAMS):
         return JSONResponse({"error": whole}, status)
     return pages.error_page(status, whole)

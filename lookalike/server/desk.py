@@ -56,7 +56,7 @@ class Desk:
 
     def __init__(self, path: Path) -> None:
         self.gallery = Gallery(path)
-        self.jobs = Jobs()
+        self.jobs = Jobs(path)
         self.pictures = Pictures(self.gallery, secrets.token_bytes(32))
         self.uploads = Uploads(self.gallery, self.jobs, self.pictures)
         self.browsing = Browsing(self.gallery, self.pictures)

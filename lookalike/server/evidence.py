@@ -16,12 +16,20 @@ from lookalike.server.models import (
     SearchAsk,
     SetView,
 )
+from lookalike.server.relatives import effect, kin_of
 from lookalike.server.searches import Searches
 from lookalike.server.wording import counted
-from lookalike.transitivity.metafeatures import NUMBERS
 
 FEW = 5
 # From how much on a number is called so; the last is for what is less.
+# The five numbers in the words of the page: those of the method are for who reads the paper.
+MEANINGS = (
+    "who you asked for and the go-between are alike",
+    "who you asked for and the answer are alike",
+    "the go-between and the answer are alike",
+    "who you asked for and the answer meet the go-between in the same face",
+    "who you asked for and the go-between meet the answer in the same face",
+)
 WORDS = ((0.8, "almost the same"), (0.6, "very"), (0.4, "fairly"), (0.2, "a little"), (-2.0, "hardly"))
 
 
@@ -65,7 +73,10 @@ class Evidence:
         def face(number: int) -> FaceView:
             return found.question.face(number) if by_query else self._face(found, asker, number)
 
-        answered = self._answering.answer(found, answer, found.refined.before.get(target))
+        answered = self._answering.answer(found, answer)
+        asker_words = "who you asked for" if by_query else asked.title
+        same = {*found.refined.confirmed, own}
+        words = [effect(one, asker_words, same, found.refined.rejected) for one in told.relatives]
         return EvidenceView(
             query=found.question.view,
             asked=asked,
@@ -76,7 +87,10 @@ class Evidence:
                 baseline=told.answer.baseline,
             ),
             chains=[self._chain(found, told, one, face(one.query_face)) for one in told.witnesses],
-            relatives=[self._relative(found, target, one, face(one.query_face)) for one in told.relatives],
+            relatives=[
+                self._relative(found, target, one, face(one.query_face), said)
+                for one, said in zip(told.relatives, words, strict=True)
+            ],
             rank_alone=told.answer.rank,
             rank_before_kin=told.rank_before_kin,
             total=found.refined.ranking.total,
@@ -92,7 +106,7 @@ class Evidence:
             target_face=self._face(found, told.answer.id, one.target_face_to_proxy),
             numbers=[
                 NumberView(name=f"s{place}", meaning=meaning, value=value, words=in_words(value))
-                for place, (meaning, value) in enumerate(zip(NUMBERS, one.numbers, strict=True), start=1)
+                for place, (meaning, value) in enumerate(zip(MEANINGS, one.numbers, strict=True), start=1)
             ],
             regression=one.regression,
             belief=one.belief,
@@ -100,13 +114,16 @@ class Evidence:
             rank_without=one.rank_without,
         )
 
-    def _relative(self, found: Found, target: str, one: Relative, query_face: FaceView) -> RelativeView:
+    def _relative(
+        self, found: Found, target: str, one: Relative, query_face: FaceView, words: str
+    ) -> RelativeView:
         return RelativeView(
             set=self._set(found, one.id),
             kind=one.kind,  # type: ignore[arg-type]  # one of the two
             of=one.of,  # type: ignore[arg-type]  # one of the two
             chance=one.chance,
             moved=one.moved,
+            words=words,
             query_face=query_face,
             face_to_query=self._face(found, one.id, one.face_to_query),
             face_to_target=self._face(found, one.id, one.face_to_target),
@@ -153,14 +170,7 @@ def _sentences(
         f"that alone it would be answer {told.answer.baseline_rank}."
     )
     if told.relatives:
-        # Whoever is kin of both is asked once.
-        kin = len({one.id for one in told.relatives if one.kind == "kin"})
-        seems, was = ("seems", "was") if kin == 1 else ("seem", "were")
-        pooled = f", and {counted(kin, 'clip')} that {seems} to show one of the two people {was} asked too"
-        said.append(
-            f"What strangers who look alike explain was taken off, which makes it answer "
-            f"{told.rank_before_kin}{pooled if kin else ''}."
-        )
+        said += _steps(told)
     elif told.answer.through is not None:
         proxy = titles.get(told.answer.through, told.answer.through)
         [best] = [one for one in told.witnesses if one.proxy == told.answer.through]
@@ -172,4 +182,19 @@ def _sentences(
         said.append("The clips around both were weighed as a whole; no single one decided.")
     else:
         said.append("Nothing but the likeness of the two decided.")
+    return said
+
+
+def _steps(told: Explanation) -> list[str]:
+    """What strangers and kin did to the place of an answer, one after the other, to the place that it has."""
+    before, rank = told.rank_before_kin, told.answer.rank
+    does = "leaves" if before == told.answer.baseline_rank else "makes"
+    said = [f"What strangers who look alike explain was taken off, which {does} it answer {before}."]
+    kin = len(kin_of(told.relatives))
+    if kin or rank != before:
+        clips = f"{counted(kin, 'clip')} that may show one of the two people"
+        many = clips if kin else "the clips around both"
+        was = "was" if kin == 1 else "were"
+        does = "leaves" if rank == before else "makes"
+        said.append(f"Then {many} {was} asked too, which {does} it answer {rank}.")
     return said

@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.server.mistakes import where
 from lookalike.server.models import JobView
+from lookalike.server.wording import sentence
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,8 @@ class Job:
         Does it, given the job, whose `track` it calls; returns what it made, as text.
     clean : callable, optional
         Called once when it ends, however it does, begun or not.
+    path : object
+        That of the gallery: a sentence that begins with it gets no capital.
     """
 
     def __init__(
@@ -52,8 +55,9 @@ class Job:
         text: str,
         work: Callable[[Job], str],
         clean: Callable[[], None] | None = None,
+        path: object = "",
     ) -> None:
-        self._clean = clean
+        self._clean, self._path = clean, path
         self.number, self.kind, self.text = number, kind, text
         self.state: State = "waiting"
         self.done, self.total = 0, 0
@@ -131,7 +135,7 @@ class Job:
         except Cancelled:
             self._end("cancelled")
         except LookalikeError as reason:
-            self.error, self.failure = str(reason), reason
+            self.error, self.failure = sentence(str(reason), self._path), reason
             self._end("failed")
         except Exception as mistake:
             logger.error("a mistake of ours, in the job %r: %s", self.kind, where(mistake))
@@ -168,9 +172,16 @@ class Job:
 
 
 class Jobs:
-    """All work of one run of the server. Work of one lane goes one after the other."""
+    """All work of one run of the server. Work of one lane goes one after the other.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    path : object
+        That of the gallery, for sentences that begin with it.
+    """
+
+    def __init__(self, path: object = "") -> None:
+        self._path = path
         self._lock = threading.Condition()
         self._jobs: dict[int, Job] = {}
         self._lanes: dict[str, deque[Job]] = {}
@@ -190,7 +201,7 @@ class Jobs:
         """Begin some work, or put it behind what its lane is doing; `clean` is called when it has ended."""
         with self._lock:
             self._last += 1
-            job = self._jobs[self._last] = Job(self._last, kind, text, work, clean)
+            job = self._jobs[self._last] = Job(self._last, kind, text, work, clean, self._path)
             if self.closing:
                 job.cancel()
                 return job

@@ -158,7 +158,9 @@ class UploadedPerson(View):
 class UploadView(View):
     """What was dropped onto the page: who is in it; `kept` are keys of the sets that it became, if any.
 
-    `left_out` are files of which nothing was taken, each with a sentence that says why.
+    `left_out` are files of which nothing was taken, each with a sentence that says why. `found` says what
+    there is in it: one of `people` is one appearance in a film, or what seems to be one person on its photos.
+    `kept` are in the order of `people`; there are none unless all of them are in the collection.
     """
 
     key: str
@@ -166,6 +168,7 @@ class UploadView(View):
     people: list[UploadedPerson]
     remark: str = ""
     left_out: list[str] = Field(default=[])
+    found: str = ""
     kept: list[str] = Field(default=[])
 
 

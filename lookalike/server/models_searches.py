@@ -39,7 +39,10 @@ class AnswerView(View):
     probability: float | None = None
     sure: str
     verdict: Verdict | None = None
-    before: int | None = Field(default=None, description="Its rank if nothing had been decided.")
+    before: int | None = Field(
+        default=None,
+        description="Its rank among the same sets if nothing had been decided; None if nothing was.",
+    )
 
 
 class BaselineView(View):
@@ -51,7 +54,11 @@ class BaselineView(View):
 
 
 class SearchView(View):
-    """The answers to a question, and what shaped them; `baseline` is as many by likeness alone."""
+    """The answers to a question, and what shaped them; `baseline` is as many by likeness alone.
+
+    `moved` is how many of the answers stand elsewhere than `before` says. Sets that were decided on are no
+    answers and are not counted in any place: an answer has not moved because one above it was decided on.
+    """
 
     query: SetView
     ask: SearchAsk
@@ -60,6 +67,7 @@ class SearchView(View):
     worth_reading: int | None
     reading: str
     answers: list[AnswerView]
+    moved: int = 0
     baseline: list[BaselineView]
     confirmed: list[SetView]
     rejected: list[SetView]
@@ -117,6 +125,7 @@ class RelativeView(View):
     of: Literal["query", "target"]
     chance: float | None
     moved: float
+    words: str = Field(description="What it was taken for and did to the score, for people.")
     query_face: FaceView
     face_to_query: FaceView
     face_to_target: FaceView

@@ -53,7 +53,9 @@ def error_page(status: int, sentence: str) -> Response:
     """What went wrong, as a page; it needs nothing of the collection."""
     title = _TITLES.get(status, "That did not work")
     words = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
-    return render("message.html", status, title=title, words=words, home=status not in (401, 403, 429))
+    return render(
+        "message.html", status, title=title, words=words, here="", home=status not in (401, 403, 429)
+    )
 
 
 def _linker(request: Request) -> Callable[..., str]:
@@ -145,7 +147,7 @@ def history(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0)
 def upload(request: Request, key: str) -> Response:
     """Who is in what was dropped onto the page; with one person only, straight to the answers."""
     told, empty = desk_of(request).upload(key), not len(desk_of(request).gallery)
-    if len(told.people) == 1 and not told.remark and not empty:
+    if len(told.people) == 1 and not empty:
         return RedirectResponse(f"/uploads/{key}/find?person={told.people[0].person}", 303)
     return render("upload.html", here="", upload=told, empty=empty)
 
@@ -181,6 +183,7 @@ def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLRe
     return render(
         "set.html",
         here="",
+        gallery=gallery,
         found=found,
         stored=ask.set is not None,
         faces=faces,
@@ -191,7 +194,8 @@ def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLRe
         why=lambda key: f"{place.removesuffix('/find')}/why/{key}{asked}",
         review=f"{place}/review{asked}",
         kept=[] if given is None else given.kept,
-        several=given is not None and (len(given.people) > 1 or given.remark != ""),
+        given=given,
+        several=given is not None and len(given.people) > 1,
         ways_back=ways_back(found, desk.browsing.known()),
         methods=[(one.name, one.name.replace("_", " ")) for one in gallery.rerankers],
         method_words=next((one.words for one in gallery.rerankers if one.name == ask.reranker), ""),

@@ -7,7 +7,6 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
@@ -18,12 +17,14 @@ from lookalike.faceset import FaceSet
 from lookalike.intake.recognition import START, recognise
 from lookalike.server.browsing import face_view, when
 from lookalike.server.catalogue import key_of
-from lookalike.server.dropped import Upload, counted, in_shown_names, renamed
+from lookalike.server.dropped import Upload, files_of, how_many, in_shown_names, renamed, span
 from lookalike.server.jobs import Job, Jobs
+from lookalike.server.keeping import keep, take_back
 from lookalike.server.models import FaceView, SetView, UploadedPerson, UploadView
 from lookalike.server.pictures import UPLOAD, Pictures
 from lookalike.server.quota import Quota
 from lookalike.server.seeing import see
+from lookalike.server.wording import sentence
 
 # Uploads that are remembered, and files that one may have.
 KEPT: Final = 20
@@ -128,21 +129,22 @@ class Uploads:
 
         def work(job: Job) -> str:
             job.check()
-            kept = upload.kept or [""] * len(upload.people)
-            ids = [one if one and one in self._gallery else "" for one in kept]
-            new = []
-            for place, person in enumerate(upload.people):
-                if not ids[place]:
-                    ids[place] = upload.free_id(person, self._gallery)
-                    new.append(replace(person, id=ids[place]))
-            if self._gallery.descriptor is None and upload.model_file:
-                self._gallery.set_hint("model_file", upload.model_file)
-            beside = [(ids[one], ids[other]) for one, other in upload.apart]
-            self._gallery.add_together(new, beside, upload.descriptor)
-            upload.kept = ids
-            return ",".join(map(key_of, ids))
+            return ",".join(keep(self._gallery, upload))
 
         return self._jobs.start("add", "keeping in the collection", work, lane="uploads")
+
+    def unkeep(self, key: str) -> Job:
+        """Take out again what the last `keep` of an upload added; the job's result is the keys of these sets.
+
+        Nothing of them stays in the gallery: see `lookalike.removing`.
+        """
+        upload = self._done(key)
+
+        def work(job: Job) -> str:
+            job.check()
+            return ",".join(take_back(self._gallery, upload))
+
+        return self._jobs.start("remove", "taking it out of the collection", work, lane="uploads")
 
     def forget(self, key: str) -> UploadView:
         """Let an upload go, as it was."""
@@ -162,12 +164,14 @@ class Uploads:
             key=key,
             state=state,
             people=[
-                UploadedPerson(person=number, title=upload.called(one), faces=self.faces(key, number))
-                for number, one in enumerate(people)
+                UploadedPerson(person=number, title=upload.called(number), faces=self.faces(key, number))
+                for number in range(len(people))
             ],
             remark=(upload.job.error if upload.job is not None else "") or upload.remark,
             left_out=upload.left_out,
-            kept=[key_of(one) for one in upload.kept if one in self._gallery],
+            found=upload.found if state == "done" else "",
+            # By their places, so that it is all of them or none.
+            kept=[key_of(one) for one in upload.kept] if self._is_kept(upload) else [],
         )
 
     def person(self, key: str, number: int) -> FaceSet:
@@ -180,15 +184,14 @@ class Uploads:
     def as_set(self, key: str, number: int) -> SetView:
         """Somebody in an upload, shown as a set; the key is that of the upload."""
         upload, one = self._get(key), self.person(key, number)
-        times = [seen.time for seen in one.sightings if seen.time is not None]
-        start, end = (min(times), max(times)) if times else (None, None)
+        start, end = span(one)
         count = min(STRIP, len(one))
         return SetView(
             key=key,
             id=one.id,
-            title=upload.called(one),
-            origin=upload.title,
-            kind="film" if times else "photo",
+            title=upload.called(number),
+            origin=upload.origin(number),
+            kind="photo" if start is None else "film",
             start=start,
             end=end,
             when=when(start, end),
@@ -215,6 +218,9 @@ class Uploads:
         if face >= len(pictures):
             raise NotFound("this face has no picture")
         return pictures[face]
+
+    def _is_kept(self, upload: Upload) -> bool:
+        return all(one and one in self._gallery for one in upload.kept)
 
     def _get(self, key: str) -> Upload:
         with self._lock:
@@ -255,12 +261,13 @@ class Uploads:
         except (BadInput, NotFound) as reason:
             raise type(reason)(in_shown_names(str(reason), folder, stored)) from None
         job.check()
-        upload.left_out += [in_shown_names(words, folder, stored) for words in found.left_out]
-        upload.remark = " ".join(filter(None, [found.remark, counted(upload.left_out)]))
-        base = names[0] if len(names) == 1 else "upload"
+        upload.left_out += [sentence(in_shown_names(words, folder, stored)) for words in found.left_out]
+        upload.remark = " ".join(filter(None, [found.remark, how_many(upload.left_out)]))
         places = {one.id: place for place, one in enumerate(found.people)}
+        upload.names, upload.files = stored, [files_of(one) for one in found.people]
         upload.people = [
-            renamed(one, f"{base}#{number}", stored) for number, one in enumerate(found.people, start=1)
+            renamed(one, f"upload#{1 + number}", upload.origin(number), stored)
+            for number, one in enumerate(found.people)
         ]
         upload.descriptor, upload.model_file = found.descriptor, found.model_file
         upload.apart = [(places[one], places[other]) for one, other in found.apart]

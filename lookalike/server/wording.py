@@ -9,6 +9,7 @@ from typing import Any
 
 from lookalike.ranking import percent
 from lookalike.server.models import AnswerView, PersonName, SetView
+from lookalike.server.relatives import listed
 
 
 def grouped(number: int) -> str:
@@ -83,6 +84,6 @@ FILTERS: dict[str, Any] = {
     word.__name__: word
     for word in (
         *(grouped, counted, ordinal, percent, share, took, moment),
-        *(changed, doubtful, places, somebody_else),
+        *(changed, doubtful, places, somebody_else, listed),
     )
 }

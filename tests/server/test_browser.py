@@ -51,7 +51,7 @@ def test_from_the_address_to_a_named_person_with_three_confirmed_clips(visit: Vi
     open_clip(page, clips_of_one(drawn)[0])
     for count in (1, 2, 3):
         page.get_by_role("button", name="Same person").first.click()
-        visit.said("Confirmed.")
+        visit.said(": the same person.")
         expect(page.locator(".query h2", has_text="Confirmed")).to_contain_text(str(count))
     page.get_by_label("Who is this?").fill("Anna")
     page.keyboard.press("Enter")
@@ -129,7 +129,7 @@ def test_a_decision_on_a_row_moves_answers_at_once_and_is_undone(visit: Visit, d
     open_clip(page, clips_of_one(drawn, 3)[0])
     before = keys_of(page, ".answer[data-key]")
     page.get_by_role("button", name="Not the same").first.click()
-    visit.said("Noted: not the same person.")
+    visit.said(": not the same person.")
     expect(page.locator(".query")).to_contain_text("Not this person")
     assert before[0] not in keys_of(page, ".answer[data-key]")
     page.locator("#toasts").get_by_role("button", name="Undo").click()
@@ -143,7 +143,7 @@ def test_faces_are_chosen_and_both_orders_compared(visit: Visit, drawn: Path) ->
     page.get_by_role("button", name="Choose which faces count").click()
     for number in range(2, 9):
         page.get_by_label(f"Face {number} counts").uncheck(force=True)
-    page.locator("#ask").get_by_role("button", name="Search again").click()
+    page.get_by_role("button", name="Search with these faces").click()
     page.wait_for_url("**face=0**")
     expect(page.locator(".pick input:checked")).to_have_count(1)
     page.get_by_role("link", name="Compare with plain order").click()
@@ -174,6 +174,13 @@ def test_a_photo_is_dropped_looked_for_and_kept(visit: Visit, drawn: Path, tmp_p
     page.get_by_role("button", name="Keep in the collection").click()
     page.wait_for_url("**/sets/*")
     page.get_by_role("button", name="Same person").first.wait_for()
+    kept = page.url
+    visit.said("Kept in the collection.")
+    page.locator("#toasts").get_by_role("button", name="Undo").click()
+    page.wait_for_url("**/uploads/*/find**")
+    visit.said("Taken out of the collection again.")
+    expect(page.get_by_role("button", name="Keep in the collection")).to_be_visible(timeout=60_000)
+    assert page.request.get(kept).status == 404
 
 
 def test_people_are_merged_split_renamed_and_all_is_undone_in_the_history(visit: Visit, drawn: Path) -> None:
@@ -196,12 +203,12 @@ def test_people_are_merged_split_renamed_and_all_is_undone_in_the_history(visit:
     page.locator("#split input[type=checkbox]").last.check()
     page.get_by_label("They are").fill("Dana")
     page.locator("#split").get_by_role("button", name="Take out").click()
-    visit.said("Taken out.")
+    visit.said("is taken out and called Dana.")
     expect(page.locator("main ul.grid .card")).to_have_count(1)
     page.get_by_role("button", name="Rename").click()
     page.locator("#rename").get_by_label("Name").fill("Bobby")
     page.get_by_role("button", name="Save").click()
-    visit.said("Renamed to Bobby")
+    visit.said("Renamed Bo to Bobby on 1 clip or photo.")
     page.get_by_role("link", name="History").click()
     page.get_by_role("button", name="Undo").first.click()
     visit.said("Taken back.")

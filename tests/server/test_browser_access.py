@@ -34,7 +34,7 @@ def somebody(browser: Browser, known: StorageState, address: str) -> str:
     visit.page.goto("/?text=street.mp4")
     visit.page.locator(".card .cover").first.click()
     visit.page.get_by_role("button", name="Same person").first.click()
-    visit.said("Confirmed.")
+    visit.said(": the same person.")
     visit.page.get_by_label("Who is this?").fill("Eve of the Street")
     visit.page.get_by_role("button", name="Save name").click()
     visit.said("Saved.")

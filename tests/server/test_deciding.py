@@ -39,6 +39,11 @@ def test_a_judgement_is_kept_and_changes_the_answers(server: Asker) -> None:
     assert left[third]["verdict"] == "unsure"
     assert all(one["before"] is not None for one in after["answers"])
     assert after["total"] == before["total"] - 2
+    # Places are those among the answers that are left: none has moved because one above it is gone.
+    order = [one["set"]["key"] for one in before["answers"] if one["set"]["key"] in left]
+    assert [one["before"] for one in after["answers"]] == [1 + order.index(key) for key in left]
+    assert after["moved"] == sum(one["before"] != one["rank"] for one in after["answers"]) > 0
+    assert (before["moved"], {one["before"] for one in before["answers"]}) == (0, {None})
     plain = server.post("/api/searches", {"set": key, "decisions": False})
     assert [one["set"]["key"] for one in plain["answers"]] == [one["set"]["key"] for one in before["answers"]]
     assert [one["verdict"] for one in plain["answers"][:3]] == ["same", "different", "unsure"]
@@ -49,6 +54,8 @@ def test_a_judgement_is_kept_and_changes_the_answers(server: Asker) -> None:
         [undone] = server.post("/api/judgements/undo", {})["decisions"]
         assert undone["undone"]
     assert server.post("/api/judgements/undo", {})["decisions"] == []
+    why = server.post("/api/searches/evidence", {"ask": {"set": key}, "target": third})
+    assert why["answer"]["before"] is None
     again = server.post("/api/searches", {"set": key})
     assert [one["score"] for one in again["answers"]] == [one["score"] for one in before["answers"]]
 

@@ -99,7 +99,7 @@ def test_a_job_that_fails_says_why(caplog: pytest.LogCaptureFixture) -> None:
 
     ended = [jobs.start("a", "", refused), jobs.start("b", "", broken)]
     assert all(job.wait(10) for job in ended)
-    assert ended[0].view().error == "there is nothing in it: give more"
+    assert ended[0].view().error == "There is nothing in it: give more"
     assert ended[1].view().state == "failed"
     assert "secret" not in ended[1].view().error
     assert "in the job 'b': RuntimeError in test_long_work.py:" in caplog.text

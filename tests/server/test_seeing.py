@@ -92,7 +92,7 @@ def test_a_room_without_anybody_gives_no_answers(server: Asker) -> None:
     done = server.done(server.upload(("room.png", encoded(room()))).json["number"])
     assert (done["state"], done["error"]) == (
         "failed",
-        "no face was found in 'room.png': give a picture that shows one",
+        "No face was found in 'room.png': give a picture that shows one",
     )
 
 
@@ -156,7 +156,8 @@ def test_without_a_detector_photos_are_crops_and_the_page_says_so(
     key = dropped(server, ("party.png", encoded(photo(face(made, "clip-0004")))))
     remark = server.get(f"/api/uploads/{key}")["remark"]
     assert remark.startswith("No face was looked for, since what finds faces is not installed")
-    assert "No face was looked for" in server("GET", f"/uploads/{key}").body.decode()
+    server.post("/api/searches", {"upload": key, "person": 0})
+    assert "No face was looked for" in server("GET", f"/uploads/{key}/find").body.decode()
     assert not server.desk.uploads._get(key).people[0].sightings
     write_footage(tmp_path / "clip.mp4", [np.asarray(room())] * 3, 10.0)
     film = "clip.mp4", (tmp_path / "clip.mp4").read_bytes()
@@ -190,5 +191,6 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_taken(server: Asker, made:
         assert f"'{name}'" in sentence
         assert "file0" not in sentence
         assert "/" not in sentence
-    page = server("GET", f"/uploads/{key}").body.decode()
+    assert any(one.startswith("No face was found in 'room.png'") for one in named)
+    page = server("GET", f"/uploads/{key}/find").body.decode()
     assert page.count("<li><bdi>") == 4

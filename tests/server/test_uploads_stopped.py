@@ -113,7 +113,7 @@ def test_a_job_that_is_stopped_calls_what_stops_it_and_nothing_else() -> None:
 
     other = Job(2, "upload", "looking", fails)
     other.run()
-    assert (other.state, other.error) == ("failed", "it is damaged")
+    assert (other.state, other.error) == ("failed", "It is damaged")
 
 
 def test_an_upload_whose_sender_has_gone_is_not_looked_through(

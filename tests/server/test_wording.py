@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from lookalike import FaceSet, Gallery
+from lookalike import Gallery
 from lookalike.decision import draft
-from lookalike.ranking import Explanation
-from lookalike.retrieval import Search
-from lookalike.server.catalogue import key_of
 from lookalike.server.deciding import in_words
 from lookalike.server.wording import counted, sentence
 from tests.server.asking import asker
@@ -75,37 +70,3 @@ def test_counts() -> None:
         "2 clips",
         "1,000 clips",
     ]
-
-
-@pytest.mark.parametrize("most", [0, 1, 99])
-def test_kin_are_counted_once_and_in_grammar(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
-    rng = np.random.default_rng(0)
-    people = rng.normal(size=(12, 64))
-    with Gallery(tmp_path / "g", create=True) as gallery:
-        for number in range(60):
-            gallery.add(FaceSet(f"clip-{number:02d}", people[number % 12] + rng.normal(size=(4, 64))))
-    explain = Search.explain
-
-    def with_few_kin(self: Search, query: str | FaceSet, target: str) -> Explanation:
-        told = explain(self, query, target)
-        kin = [one for one in told.relatives if one.kind == "kin"]
-        strangers = [one for one in told.relatives if one.kind != "kin"]
-        return replace(told, relatives=(*kin[:most], *strangers))
-
-    monkeypatch.setattr(Search, "explain", with_few_kin)
-    ask = {"set": key_of("clip-00"), "reranker": "adaptive"}
-    with asker(tmp_path / "g") as server:
-        target = server.post("/api/searches", ask)["answers"][0]["set"]["key"]
-        told = server.post("/api/searches/evidence", {"ask": ask, "target": target})
-    kin = [one["set"]["key"] for one in told["relatives"] if one["kind"] == "kin"]
-    many = len(set(kin))
-    pooled = {
-        0: "",
-        1: ", and 1 clip that seems to show one of the two people was asked too",
-        99: f", and {many} clips that seem to show one of the two people were asked too",
-    }[most]
-    assert any(line.endswith(f"{told['rank_before_kin']}{pooled}.") for line in told["sentences"])
-    assert not any(" set" in line for line in told["sentences"])
-    assert most < 99 or 1 < many < len(kin)

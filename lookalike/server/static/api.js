@@ -1,4 +1,6 @@
 // Asking the server: JSON out, JSON in, and a refusal as an Error whose message is a sentence.
+import { leave } from "./toast.js";
+
 export async function send(method, path, body) {
   const asked = { method, headers: { "X-Lookalike": "1", Accept: "application/json" } };
   if (body !== undefined) {
@@ -34,11 +36,14 @@ export function wake(place = document) {
 export async function refresh(address = location.href, signal = undefined) {
   const fresh = await view(address, signal);
   document.title = fresh.title;
+  const { version } = fresh.getElementById("main").dataset;
+  if (version) document.getElementById("main").dataset.version = version;
   const held = document.activeElement !== document.body;
   const open = new Set([...document.querySelectorAll("details[open][id]")].map((one) => one.id));
   const regions = [...document.querySelectorAll("[data-region]")];
   if (regions.length && !fresh.querySelector("[data-region]")) {
     // It is gone, or not ready: the whole of that view says so.
+    leave();
     location.assign(address);
     return;
   }

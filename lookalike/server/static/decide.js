@@ -2,7 +2,7 @@
 import { refresh, send } from "./api.js";
 import { called, fail, tell } from "./toast.js";
 
-const said = { same: "Confirmed", different: "Noted: not the same person", unsure: "Noted: unsure" };
+export const said = { same: "the same person", different: "not the same person", unsure: "unsure" };
 // What was decided in this view, the last at the end: what z takes back.
 const made = [];
 
@@ -10,7 +10,7 @@ const made = [];
 export function offerBack(words, numbers) {
   if (!numbers.length) return tell(words);
   made.push(numbers);
-  return tell(words, { act: () => undoAndShow(numbers) });
+  return tell(words, { act: () => undoAndShow(numbers), back: numbers });
 }
 
 export function undoLast() {
@@ -31,60 +31,47 @@ export async function takeBack(numbers) {
   if (numbers.length) await send("POST", "/api/judgements/undo", { numbers });
 }
 
-export function ordinal(number) {
-  const rest = number % 100;
-  const ending = rest > 10 && rest < 14 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[number % 10] || "th";
-  return `${number}${ending}`;
-}
-
 const rows = () => [...document.querySelectorAll(".answer[data-key]")];
 
-// Fetch the answers again and mark what moved. Places are compared among the answers that are in both lists,
-// so that a row does not count as moved only because the one above it has left.
+// Fetch the answers again and show what moved: which answers, from where and how many is for the server to say,
+// so that rows, banner and message agree. Returns that in words.
 export async function refreshAnswers() {
   const before = rows();
   const tops = new Map(before.map((row) => [row.dataset.key, row.getBoundingClientRect().top]));
-  const old = before.map((row) => row.dataset.key);
   await refresh();
-  const after = rows();
-  const now = new Set(after.map((row) => row.dataset.key));
-  const were = old.filter((key) => now.has(key));
-  const stayed = after.filter((row) => tops.has(row.dataset.key));
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  let moved = 0;
-  stayed.forEach((row, place) => {
-    const was = were.indexOf(row.dataset.key);
+  for (const row of rows()) {
     const shift = tops.get(row.dataset.key) - row.getBoundingClientRect().top;
     if (!calm && shift) row.animate([{ transform: `translateY(${shift}px)` }, { transform: "none" }], { duration: 260, easing: "ease-out" });
-    if (was === place) return;
-    moved += 1;
-    row.classList.add("moved");
     const tag = row.querySelector(".was");
-    tag.textContent = `was ${ordinal(was + 1)}, now ${ordinal(place + 1)}`;
-    tag.classList.add(was > place ? "up" : "down");
+    if (!tag) continue;
     tag.hidden = false;
-  });
-  return moved;
+    row.classList.add("moved");
+  }
+  const moved = document.getElementById("changed")?.dataset.moved;
+  return moved ? ` Your decisions moved ${moved}.` : "";
 }
 
 export async function judgeRow(button) {
   const row = button.closest(".answer");
   const query = button.closest("[data-query]").dataset.query;
   const place = rows().indexOf(row);
-  const verdict = button.dataset.verdict;
+  const { verdict } = button.dataset;
+  const { title } = row.dataset;
   for (const one of row.querySelectorAll("button")) one.disabled = true;
   try {
     const numbers = await judge(query, [row.dataset.key], verdict);
-    const moved = await refreshAnswers();
+    const change = await refreshAnswers();
     const next = rows()[Math.min(place + (verdict === "unsure" ? 1 : 0), rows().length - 1)];
     next?.querySelector(`[data-verdict="${verdict}"]`)?.focus({ preventScroll: true });
-    const change = moved ? ` ${moved} ${moved === 1 ? "answer" : "answers"} moved.` : "";
-    offerBack(numbers.length ? `${said[verdict]}.${change}` : "You had said so already.", numbers);
+    const then = numbers.length ? (verdict === "unsure" ? "" : change) : " You had said so already.";
+    offerBack([called(title), `: ${said[verdict]}.${then}`], numbers);
   } catch (reason) {
     for (const one of row.querySelectorAll("button")) one.disabled = false;
-    fail(reason);
-    // Refused by what was decided elsewhere: show how it is now.
-    if (reason.status === 404 || reason.status === 409) await refreshAnswers();
+    const lost = reason.status === 404;
+    tell(lost ? [called(title), `: nothing was saved. ${reason.message}`] : reason.message, { bad: true });
+    // Refused by what was done elsewhere: show how it is now.
+    if (lost || reason.status === 409) await refreshAnswers();
   }
 }
 

@@ -1,12 +1,13 @@
 // The page: who listens to what. Everything that can be pressed says what it does in data-do.
 import { refresh, wake } from "./api.js";
-import { amend, judgeRow, undoLast, undoSome } from "./decide.js";
+import { amend, judgeRow, offerBack, undoLast, undoSome } from "./decide.js";
 import { prepare } from "./jobs.js";
 import * as people from "./people.js";
 import { review } from "./review.js";
 import { film, why } from "./sheet.js";
-import { fail } from "./toast.js";
-import { forget, keep, watchDrops } from "./upload.js";
+import { fail, handed, tell } from "./toast.js";
+import { forget, keep, offerUnkeep, watchDrops } from "./upload.js";
+import { watch } from "./watch.js";
 
 function chooseFaces(button) {
   const form = button.closest("form");
@@ -101,5 +102,12 @@ const grid = document.getElementById("review");
 if (grid) review(grid);
 const waiting = document.querySelector("[data-preparing]");
 if (waiting) prepare(waiting, () => location.reload());
+// Told by the page before this one; a way back is offered where what it changes is seen.
+for (const { words, bad, back } of handed(waiting !== null)) {
+  if (waiting || !back) tell(words, { bad });
+  else if (Array.isArray(back)) offerBack(words, back);
+  else offerUnkeep(words, back);
+}
+if (document.querySelector("[data-region]")) watch();
 watchDrops();
 wake();

@@ -1,11 +1,10 @@
 // Review: one face after another, with keys or clicks, one by one or many at once.
-import { judge, takeBack } from "./decide.js";
+import { judge, said, takeBack } from "./decide.js";
 import { makeOne } from "./people.js";
 import { why } from "./sheet.js";
 import { called, fail, tell } from "./toast.js";
 
 const words = { same: "✓ same", different: "✕ not", unsure: "? unsure" };
-const said = { same: "the same person", different: "not the same person", unsure: "unsure" };
 const verdicts = { y: "same", n: "different", u: "unsure" };
 
 export function review(place) {

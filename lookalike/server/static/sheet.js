@@ -39,7 +39,7 @@ function words(text) {
   return one;
 }
 
-// Ask something with two answers: true, false, or null if the dialog was left.
+// Ask something with two answers, each words or a list of words and names: true, false, or null if the dialog was left.
 export function choice(title, said, pictures, yes, no) {
   const box = document.createElement("div");
   box.className = "stack";
@@ -59,7 +59,9 @@ export function choice(title, said, pictures, yes, no) {
     for (const [word, value] of [[yes, true], [no, false]]) {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = word;
+      const inside = document.createElement("span");
+      inside.append(...[word].flat());
+      button.append(inside);
       button.addEventListener("click", () => {
         resolve(value);
         sheet.close();

@@ -2,7 +2,7 @@
 import { send } from "./api.js";
 import { follow, progressBox, show } from "./jobs.js";
 import { openSheet } from "./sheet.js";
-import { fail, tell } from "./toast.js";
+import { fail, leave, tell } from "./toast.js";
 
 const sheet = document.getElementById("sheet");
 
@@ -73,11 +73,33 @@ export async function keep(key, person) {
     const done = await follow(job.number, (step) => show(step, bar, text));
     const keys = done.result.split(",").filter(Boolean);
     const whose = person === undefined && keys.length === 1 ? keys[0] : keys[Number(person)];
+    leave();
+    offerUnkeep("Kept in the collection.", key);
     location.assign(whose ? `/sets/${whose}` : "/?sort=added");
   } catch (reason) {
     sheet.close();
     fail(reason);
   }
+}
+
+// Say that an upload was kept, with a way back that takes out just what came from it.
+export function offerUnkeep(words, key) {
+  tell(words, { act: () => unkeep(key).catch(fail), back: key });
+}
+
+async function unkeep(key) {
+  const { box, bar, text } = progressBox("Taking out …");
+  openSheet("Taking out of the collection", box);
+  try {
+    const job = await send("POST", `/api/uploads/${key}/unkeep`, {});
+    await follow(job.number, (step) => show(step, bar, text));
+  } catch (reason) {
+    sheet.close();
+    throw reason;
+  }
+  leave();
+  tell("Taken out of the collection again.");
+  location.assign(`/uploads/${key}`);
 }
 
 export async function forget(key) {
