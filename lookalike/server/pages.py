@@ -17,7 +17,7 @@ from lookalike.server.amending import ways_back
 from lookalike.server.api_looking import desk_of
 from lookalike.server.methods import method_of
 from lookalike.server.models import FaceView, SearchAsk, SetsAsk
-from lookalike.server.timelines import timelines
+from lookalike.server.timelines import timelines, until
 from lookalike.server.wording import FILTERS
 
 STATIC = Path(__file__).parent / "static"
@@ -133,7 +133,7 @@ def person(request: Request, number: int) -> HTMLResponse:
     desk = desk_of(request)
     page = desk.person(number)
     others = [one for one in desk.people().people if one.number != number]
-    return render("person.html", here="", page=page, others=others, films=timelines(page))
+    return render("person.html", here="", page=page, others=others, films=timelines(page), until=until(page))
 
 
 @router.get("/history")

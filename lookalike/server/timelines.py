@@ -47,7 +47,7 @@ def timelines(page: PersonPage) -> list[Film]:
         In the order of the first moment given of each.
     """
     playable = {one.key: one.film for one in page.sets}
-    last = max((one.end for one in page.timeline), default=0.0) or 1.0
+    last = _last(page) or 1.0
     names = {one.film: PurePosixPath(one.film.replace("\\", "/")).name or one.film for one in page.timeline}
     alike = Counter(names.values())
     films: dict[str, Film] = {}
@@ -60,3 +60,12 @@ def timelines(page: PersonPage) -> list[Film]:
         name = names[one.film] if alike[names[one.film]] == 1 else one.film
         films.setdefault(one.film, Film(one.film, name, [])).moments.append(bar)
     return list(films.values())
+
+
+def until(page: PersonPage) -> str:
+    """The time at which all lines end, in words."""
+    return timecode(_last(page))
+
+
+def _last(page: PersonPage) -> float:
+    return max((one.end for one in page.timeline), default=0.0)

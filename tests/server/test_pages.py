@@ -15,7 +15,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput
 from lookalike.server import pages
 from lookalike.server.models import AnswerView, Moment, PersonPage, PersonView, SetView
-from lookalike.server.timelines import timelines
+from lookalike.server.timelines import timelines, until
 from lookalike.server.wording import changed, counted, doubtful, moment, ordinal, share, took
 from tests.hostile_names import NAMES
 from tests.server.asking import HOST, Asker, asker
@@ -181,7 +181,9 @@ def test_moments_lie_on_one_scale() -> None:
         Moment(film="a", key="3", start=9.999, end=10.0, length=0.001),
     ]
     person = PersonView(number=1, name="Bo", sets=3)
-    first, second = timelines(PersonPage(person=person, sets=[], timeline=moments))
+    page = PersonPage(person=person, sets=[], timeline=moments)
+    first, second = timelines(page)
+    assert until(page) == "00:00:10.0"
     assert [(one.left, one.width) for one in first.moments] == [(0.0, 500.0), (986.0, 14.0)]
     assert [(one.left, one.width) for one in second.moments] == [(750.0, 250.0)]
     assert first.moments[0].when == "00:00:00.0 to 00:00:05.0"
