@@ -259,6 +259,10 @@ def _reading(found: Found) -> str:
         if refined.confirmed or refined.rejected:
             return "Nobody is left to compare: everybody else is decided on."
         return "There is nobody else in this collection yet."
+    if refined.confirmed and refined.ranking.worth_reading is not None:
+        # Whoever confirms the surest sees the chances of all others fall.
+        fewer = "Those you have confirmed are not counted: of the others fewer are to be expected."
+        return f"{refined.ranking.reading} {fewer}"
     return refined.ranking.reading
 
 

@@ -13,7 +13,10 @@ from lookalike import Gallery
 from lookalike.judging import judged
 from lookalike.retrieval import open_search
 from lookalike.server.catalogue import key_of
+from lookalike.server.desk import Desk
+from lookalike.server.models import SearchAsk
 from tests.server.asking import Asker, asker, fill
+from tests.small_world import small_world
 
 
 @pytest.fixture
@@ -58,6 +61,24 @@ def test_a_judgement_is_kept_and_changes_the_answers(server: Asker) -> None:
     assert why["answer"]["before"] is None
     again = server.post("/api/searches", {"set": key})
     assert [one["score"] for one in again["answers"]] == [one["score"] for one in before["answers"]]
+
+
+def test_that_chances_fall_when_the_surest_are_confirmed_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "many.gallery"
+    with Gallery(path, create=True) as gallery:
+        for one in small_world(people=30, sets=3)[0]:
+            gallery.add(one)
+    desk = Desk(path)
+    try:
+        key = key_of("clip-000")
+        before = desk.search(SearchAsk(set=key))
+        desk.judge(key, [before.answers[0].set.key], "same")
+        after = desk.search(SearchAsk(set=key))
+    finally:
+        desk.close()
+    assert before.worth_reading is not None
+    assert "fewer are to be expected" not in before.reading
+    assert after.reading.endswith("of the others fewer are to be expected.")
 
 
 def test_the_history_is_newest_first_and_cut_into_pages(server: Asker) -> None:
