@@ -54,10 +54,12 @@ def bound(cases: int, failures: int) -> str:
 
 def _short(known: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     return {
-        name: f"{one['cases']:,} of {one['release']:,}"
+        name: f"{one['cases']:,}"
+        + (f" of {one['release']:,}" if one["release"] else "")
         + (": the time that it was given was over" if one["is_short"] else f": share {one['share']:g}")
         for name, one in known.items()
-        if one["cases"] < one["release"]
+        # How many there are of some is known only when they have run.
+        if one["cases"] < one["release"] or (not one["release"] and (one["is_short"] or one["share"] < 1))
     }
 
 
