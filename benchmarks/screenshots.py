@@ -143,9 +143,9 @@ def _walk(context: BrowserContext, clips: list[str], out: Path) -> None:
     page.goto("/")
     _take(page, out / "page-collection.png")
     _open(page, clips[0])
-    for _ in range(2):
+    for count in (1, 2):
         page.get_by_role("button", name="Same person").first.click()
-        page.locator("#toasts").get_by_text("Confirmed").last.wait_for()
+        page.get_by_role("heading", name=f"Confirmed {count}").wait_for()
     page.get_by_label("Who is this?").fill("Anna")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Anna").wait_for()
