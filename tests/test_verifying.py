@@ -201,6 +201,14 @@ def test_no_search_is_misled(made: Path, copy: Path, name: str) -> None:
     assert after == before
 
 
+def test_an_open_gallery_is_looked_at_again_when_others_have_written(copy: Path) -> None:
+    with Gallery(copy) as gallery:
+        answers(gallery)
+        planted(copy, "DELETE FROM faces WHERE number = (SELECT max(number) FROM faces)")
+        with pytest.raises(GalleryUnreadable, match="of its"):
+            answers(gallery)
+
+
 def test_a_set_that_is_damaged_is_named_and_can_be_removed(copy: Path) -> None:
     planted(copy, "UPDATE faces SET descriptor = zeroblob(24) WHERE set_number = 2")
     [one] = verify(copy)

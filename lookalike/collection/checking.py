@@ -97,17 +97,23 @@ def told(path: Path, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
 def check_counts(gallery: Gallery) -> None:
     """Refuse a gallery whose sets have not all their faces; without reading a face, so before every search.
 
+    Of one version of an open gallery it is found out once.
+
     Raises
     ------
     GalleryUnreadable
         If faces are missing, or what made them is not known any more.
     """
     with gallery._opened.transaction() as connection:
+        version = queries.version(connection)
+        if version == gallery._counted:
+            return
         for one in (*_facts(connection, gallery.path), *_counts(connection, gallery.path)):
             raise GalleryUnreadable(
                 f"{gallery.path} is damaged: {one.what}: look at `lookalike verify {gallery.path}`, "
                 f"then restore a backup, or remove the sets it names"
             )
+        gallery._counted = version
 
 
 # LOW LEVEL: the checks, each on the whole gallery.

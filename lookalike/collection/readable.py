@@ -36,6 +36,8 @@ class Readable:
         self._remembered = queries.Remembered()
         self._log = RememberedLog()
         self._files = RememberedFiles()
+        # The version in which `checking.check_counts` found every face.
+        self._counted: queries.Version | None = None
         self._barred = RememberedBarred()
 
     @property
