@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -36,29 +35,8 @@ AROUND = 10.0
 OnStop = Callable[[Callable[[], None]], AbstractContextManager[object]]
 
 
-@dataclass(frozen=True)
-class Everybody:
-    """Everybody in a source, described as the gallery is, or as a gallery would be that begins with it.
-
-    Parameters
-    ----------
-    sets : list of FaceSet
-    descriptor : str
-        What made the faces.
-    apart : list of pairs of ids
-        Sets that were seen side by side.
-    model_file : str or None
-        Where the file of the descriptor's model lies, if it has one.
-    """
-
-    sets: list[FaceSet]
-    descriptor: str
-    apart: list[tuple[str, str]] = field(default_factory=list)
-    model_file: str | None = None
-
-
-def read_everybody(gallery: Gallery, path: Path, track: Track = silent) -> Everybody:
-    """Read all sets of a photo, film, album or folder of crops, with all that a gallery would keep of them.
+def read_everybody(gallery: Gallery, path: Path, track: Track = silent) -> list[FaceSet]:
+    """Read all sets of a photo, film, album or folder of crops, described as the gallery is.
 
     Parameters
     ----------
@@ -76,13 +54,12 @@ def read_everybody(gallery: Gallery, path: Path, track: Track = silent) -> Every
     if is_footage(path, bool(holds_crops(gallery))):
         part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
         seen = seen_in(part, path, track=track)
-        return Everybody([one for one, _ in seen.sets], part.identity, sorted(seen.apart), part.model_file)
-    describer, kind, sets = Describer(gallery.descriptor), "", []
+        return [one for one, _ in seen.sets]
+    describer, sets = Describer(gallery.descriptor), []
     for found in track(describer.read(path), "describing faces", None):
         describer.refuse_other_kind(found)
-        kind = describer.kind(found)
         sets.append(describer.describe(found))
-    return Everybody(sets, kind)
+    return sets
 
 
 class Seen:

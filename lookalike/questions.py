@@ -95,7 +95,7 @@ def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterato
             yield from track(other.sets(), "reading queries", len(other))
         return
     if is_footage(path, bool(holds_crops(gallery))):
-        yield from read_everybody(gallery, path, track).sets
+        yield from read_everybody(gallery, path, track)
         return
     describer = Describer(gallery.descriptor)
     for found in track(describer.read(path), "describing faces", None):

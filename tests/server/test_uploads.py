@@ -159,7 +159,7 @@ def test_an_upload_says_how_far_it_is_and_can_be_stopped(tmp_path: Path) -> None
                 yield item
 
         found = read_everybody(server.desk.gallery, film, track)  # type: ignore[arg-type]
-        assert (len(found.sets), set(steps)) == (1, {("looking for faces", len(steps))})
+        assert (len(found), set(steps)) == (1, {("looking for faces", len(steps))})
         done = server.done(server.upload(("clip.mp4", film.read_bytes())).json["number"])
         assert (done["done"], done["total"]) == (len(steps), len(steps))
 
