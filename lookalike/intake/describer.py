@@ -12,7 +12,8 @@ from lookalike.descriptors.contract import Descriptor
 from lookalike.errors import BadInput, Conflict
 from lookalike.faceset import FaceSet
 from lookalike.intake.pictures import encode_picture
-from lookalike.intake.sources import SourceSet, array_names, read_source
+from lookalike.intake.reading_apart import read_apart
+from lookalike.intake.sourceset import SourceSet
 
 DEFAULT_DESCRIPTOR = "lbp"
 # For films and photos: what is good enough to find people in everyday pictures.
@@ -55,11 +56,10 @@ class Describer:
         self._part: Descriptor | None = None
 
     def read(self, path: Path) -> Iterator[SourceSet]:
-        """Yield the sets of one source as they lie there."""
+        """Yield the sets of one source as they lie there; a child process reads them."""
         # The array of the gallery is only a guess for the source; what was asked for must be there.
         guessed = self.array is not None and not self.asked
-        fits = not guessed or self.array in array_names(path, self.features)
-        return read_source(path, self.array if fits else None, self.features, self.most)
+        return read_apart(path, self.array, self.features, self.most, guessed)
 
     def kind(self, found: SourceSet) -> str:
         """Name what describes a set of this source; a gallery keeps one kind."""

@@ -15,20 +15,20 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from lookalike.collection.gallery import Gallery
 from lookalike.descriptors.contract import Descriptor
-from lookalike.errors import BadInput, NotFound
+from lookalike.errors import BadInput, LookalikeError, NotFound
 from lookalike.everybody import look_at
 from lookalike.faceset import FaceSet
 from lookalike.ingest import holds_crops
 from lookalike.intake.describer import choose_descriptor
 from lookalike.intake.detector import INSTALL, Detector
 from lookalike.intake.files import MediaPath, find_files
-from lookalike.intake.framing import FramedDescriptor, Framing, framing_of
+from lookalike.intake.framing import FramedDescriptor, framing_of
 from lookalike.intake.paths import readable
-from lookalike.intake.pictures import FORMATS, Picture, decode_picture, encode_picture, read_picture
+from lookalike.intake.pictures import Picture, decode_picture, encode_picture
+from lookalike.intake.reading_apart import read_crops_apart
 from lookalike.intake.sampling import evenly
 from lookalike.intake.seen import Settings
 from lookalike.server.jobs import Job
@@ -122,7 +122,10 @@ def _see_as_crops(
     """Take crops as they are, and cut faces of everything else as the crops of the gallery are cut."""
     if cannot_look():
         photos = [file for file in files if file.media.kind == "photo"]
-        _describe(part, [(file, _read(file, seen)) for file in photos], seen, job)
+        read = read_crops_apart([file.path for file in photos], None)
+        _describe(
+            part, [(file, _taken(one, seen)) for file, one in zip(photos, read, strict=True)], seen, job
+        )
         if seen.people:
             seen.remark = (
                 f"No face was looked for, since what finds faces is not installed ({INSTALL}): what you gave "
@@ -138,18 +141,18 @@ def _see_as_crops(
     detector = Detector(smallest=1.0)
     framing = framing_of(_some_crops(gallery), detector, part.region)
     crops: list[tuple[MediaPath, Picture | None]] = []
-    others = []
-    for file in files:
-        if not _is_small(file, framing):
-            others.append(file)
-            continue
-        picture = _read(file, seen)
-        if picture is not None and not framing.is_crop(picture, detector):
+    others = [file for file in files if file.media.kind != "photo"]
+    photos = [file for file in files if file.media.kind == "photo"]
+    # What is larger, and so no crop, is looked at by those who look for faces.
+    read = read_crops_apart([file.path for file in photos], framing.largest)
+    for file, one in zip(photos, read, strict=True):
+        picture = _taken(one, seen)
+        if one is None or (picture is not None and not framing.is_crop(picture, detector)):
             others.append(file)
         else:
             crops.append((file, picture))
     _describe(part, crops, seen, job)
-    _look(FramedDescriptor(part, framing), others, seen, job)
+    _look(FramedDescriptor(part, framing), [file for file in files if file in others], seen, job)
 
 
 def _some_crops(gallery: Gallery) -> list[Picture]:
@@ -167,24 +170,12 @@ def _some_crops(gallery: Gallery) -> list[Picture]:
     return found
 
 
-def _is_small(file: MediaPath, framing: Framing) -> bool:
-    """Whether a photo may be a crop, by its size alone: what is larger is decoded by a child."""
-    if file.media.kind != "photo":
-        return False
-    try:
-        with Image.open(file.path, formats=FORMATS) as image:
-            return framing.may_be_crop(*image.size) or framing.may_be_crop(*image.size[::-1])
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning):
-        # Whoever reads it will say what is wrong with it.
-        return False
-
-
-def _read(file: MediaPath, seen: SeenPeople) -> Picture | None:
-    try:
-        return read_picture(file.path)
-    except BadInput as reason:
-        seen.left_out.append(str(reason))
+def _taken(read: Picture | LookalikeError | None, seen: SeenPeople) -> Picture | None:
+    """A picture that was read; why there is none is noted."""
+    if isinstance(read, LookalikeError):
+        seen.left_out.append(str(read))
         return None
+    return read
 
 
 def _describe(
