@@ -16,6 +16,8 @@ from math import ceil
 from pathlib import Path
 from typing import IO, Any, Final
 
+from lookalike.intake.offline import go_offline
+
 # Where the system does not say how much address space is in use: Python with its libraries takes less.
 USUAL_USE: Final = 2**30
 
@@ -33,7 +35,8 @@ def take_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def restrict(memory: int) -> None:
-    """Give up what decoding does not need: address space, files to write, dumps of a crash."""
+    """Give up what decoding does not need: the network, address space, files to write, dumps of a crash."""
+    go_offline()
     try:
         import resource
     # Windows has no such limits; there the claims of the file and the time are all that is checked.
