@@ -13,15 +13,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-import traceback
-from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from PIL import Image
+
+from tests.to_the_end import run_to_the_end
 
 LOOKALIKE = Path(sys.executable).with_name("lookalike")
 
@@ -154,7 +154,7 @@ def serve() -> None:
             os.environ.update(env)
             exec(before)
             sys.argv = words
-            _be_the_command(lookalike.cli.main)
+            run_to_the_end(lookalike.cli.main)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
@@ -167,21 +167,6 @@ def obey_permissions() -> None:
     for number in (0, 1):
         sets[number] &= ~0b110  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
     assert libc.capset(header, sets) == 0
-
-
-def _be_the_command(main: Callable[[], None]) -> NoReturn:
-    """Run to the end; taking the whole interpreter down first would take half a second."""
-    code: object = 1
-    try:
-        main()
-        code = 0
-    except SystemExit as ended:
-        code = ended.code or 0
-    except BaseException:
-        traceback.print_exc()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code if isinstance(code, int) else 1)
 
 
 def tree(folder: Path) -> dict[str, str]:

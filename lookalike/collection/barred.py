@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.collection import schema
+from lookalike.collection import events, schema
 from lookalike.collection.failures import damaged_rows
 from lookalike.faceset import FaceSet
 
@@ -95,7 +95,7 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Entry]:
     GalleryUnreadable
         If one is not what was written: what is barred must not enter because a bit was lost.
     """
-    if schema.found(connection) < 4:
+    if schema.found(connection) < events.SINCE:
         return []
     found = []
     asked = f"SELECT {COLUMNS}, checksum FROM barred ORDER BY number"
@@ -121,7 +121,7 @@ def insert(connection: sqlite3.Connection, event: int, entries: Iterable[Entry])
 
 def drop(connection: sqlite3.Connection, event: int) -> int:
     """Let in again what one event barred; return how many entries that were."""
-    if schema.found(connection) < 4:
+    if schema.found(connection) < events.SINCE:
         return 0
     return connection.execute("DELETE FROM barred WHERE event = ?", (event,)).rowcount
 
@@ -211,7 +211,7 @@ class RememberedBarred:
 
     def read(self, connection: sqlite3.Connection, path: Path) -> Barred:
         """What is barred now."""
-        if schema.found(connection) < 4:
+        if schema.found(connection) < events.SINCE:
             return Barred(())
         # Entries never change and no number is used twice: what comes or goes changes one of these.
         seen = connection.execute("SELECT count(*), ifnull(max(number), 0) FROM barred").fetchone()

@@ -1,4 +1,7 @@
-"""What the tests in a browser share: one browser, one server, one drawn collection."""
+"""What the tests in a browser share: a browser and a server for each file, one drawn collection.
+
+A file that needs a collection of its own overrides ``drawn``.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +29,16 @@ def browser() -> Iterator[Browser]:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def address(drawn: Path) -> Iterator[str]:
     """The printed address of a server of the drawn collection."""
     with served(drawn) as printed:
         yield printed
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def known(address: str) -> StorageState:
-    """The cookie that the printed address was exchanged for: it works once for all tests."""
+    """The cookie that the printed address was exchanged for: it works once, for all tests of a file."""
     return entered(address)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from playwright.sync_api import Browser, StorageState, expect
 from lookalike import Gallery
 from lookalike.judging import judge
 from lookalike.removing import remove
-from tests.server.chromium import Visit, chromium_path, entered, served
+from tests.server.chromium import Visit, chromium_path, served
 from tests.server.drawn import drawn_gallery
 from tests.server.test_browser import clips_of_one, keys_of, open_clip
 
@@ -24,17 +23,6 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of our own: what other tests decide is not in its history."""
     chromium_path()  # nothing is drawn for nobody
     return drawn_gallery(tmp_path_factory.mktemp("history"), people=12, seed=7)
-
-
-@pytest.fixture(scope="module")
-def address(drawn: Path) -> Iterator[str]:
-    with served(drawn) as printed:
-        yield printed
-
-
-@pytest.fixture(scope="module")
-def known(address: str) -> StorageState:
-    return entered(address)
 
 
 def test_what_was_judged_at_once_is_one_row_and_undone_at_once(visit: Visit, drawn: Path) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import StorageState, expect
+from playwright.sync_api import expect
 
 from lookalike import FaceSet, Gallery
 from lookalike.judging import judge, name
 from lookalike.removing import remove
-from tests.server.chromium import Visit, chromium_path, entered, served
+from tests.server.chromium import Visit, chromium_path
 from tests.server.drawn import drawn_gallery
 from tests.server.test_browser import clips_of_one, open_clip
 
@@ -24,17 +23,6 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of our own: clips are added to it and removed from it."""
     chromium_path()  # nothing is drawn for nobody
     return drawn_gallery(tmp_path_factory.mktemp("meanwhile"), people=16, seed=11)
-
-
-@pytest.fixture(scope="module")
-def address(drawn: Path) -> Iterator[str]:
-    with served(drawn) as printed:
-        yield printed
-
-
-@pytest.fixture(scope="module")
-def known(address: str) -> StorageState:
-    return entered(address)
 
 
 def test_a_verdict_on_a_clip_that_was_removed_is_told_after_the_wait(visit: Visit, drawn: Path) -> None:

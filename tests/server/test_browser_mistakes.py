@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, StorageState, expect
 
 from tests import media
-from tests.server.chromium import DESK, PHONE, Visit, chromium_path, entered, served
+from tests.server.chromium import DESK, PHONE, Visit, chromium_path, served
 from tests.server.drawn import drawn_gallery
 from tests.server.test_browser import clips_of_one, keys_of, open_clip
 
@@ -19,17 +18,6 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of our own: names of other tests do not get in the way."""
     chromium_path()  # nothing is drawn for nobody
     return drawn_gallery(tmp_path_factory.mktemp("mistakes"), people=24, seed=5)
-
-
-@pytest.fixture(scope="module")
-def address(drawn: Path) -> Iterator[str]:
-    with served(drawn) as printed:
-        yield printed
-
-
-@pytest.fixture(scope="module")
-def known(address: str) -> StorageState:
-    return entered(address)
 
 
 def named(visit: Visit, clip: str, name: str) -> None:

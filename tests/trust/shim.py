@@ -18,12 +18,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import traceback
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, NamedTuple, Self
+
+from tests.to_the_end import run_to_the_end
 
 SOURCE = Path(__file__).with_name("shim.c")
 ROOT = Path(__file__).parents[2]
@@ -163,7 +164,7 @@ def serve(made: str, modules: list[str]) -> None:
         for line in sys.stdin:
             child = os.fork()
             if child == 0:
-                _be(shim, json.loads(line), outputs)
+                run_to_the_end(functools.partial(_be, shim, json.loads(line), outputs))
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             said = [path.read_bytes().decode("utf-8", "replace") for path in outputs]
             print(json.dumps([code, *said]), flush=True)
@@ -171,32 +172,22 @@ def serve(made: str, modules: list[str]) -> None:
         shutil.rmtree(folder)
 
 
-def _be(shim: ctypes.CDLL, request: list[Any], outputs: list[Path]) -> NoReturn:
-    """Be one job, to its end."""
-    code: object = 1
-    try:
-        call, given, root, spoil, log = request
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for number, path in enumerate(outputs, start=1):
-            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
-        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        signal.alarm(2 * SECONDS)  # one that waits for ever ends too, killed by this signal
-        module, _, name = call.partition(":")
-        function = getattr(importlib.import_module(module), name)
-        words = [os.fsencode(text) for text in (root, log, spoil["how"])]
-        last = spoil["last"] or spoil["first"]
-        shim.shim_begin(*words, spoil["first"], last, spoil["errno"], spoil["kinds"].encode())
-        function(*given)
-        shim.shim_end()
-        code = 0
-    except SystemExit as ended:
-        code = ended.code or 0
-    except BaseException:
-        traceback.print_exc()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code if isinstance(code, int) else 1)
+def _be(shim: ctypes.CDLL, request: list[Any], outputs: list[Path]) -> None:
+    """Be one job."""
+    call, given, root, spoil, log = request
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for number, path in enumerate(outputs, start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    signal.alarm(2 * SECONDS)  # one that waits for ever ends too, killed by this signal
+    module, _, name = call.partition(":")
+    function = getattr(importlib.import_module(module), name)
+    words = [os.fsencode(text) for text in (root, log, spoil["how"])]
+    last = spoil["last"] or spoil["first"]
+    shim.shim_begin(*words, spoil["first"], last, spoil["errno"], spoil["kinds"].encode())
+    function(*given)
+    shim.shim_end()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pytest
 
 from lookalike.progress import silent
 from trust import apart
+from trust.__main__ import main
 from trust.course import Watch, run_course
 from trust.outcome import Outcome, share_of, tried
 from trust.page import as_page, bound
@@ -58,6 +59,19 @@ def test_a_course_is_recorded_and_goes_on(tmp_path: Path, capsys: pytest.Capture
     assert r"| T1 | does \| nothing | 100 | 0 | 3.00% | 2 |" in page
     assert "- T1: 100 of 1,000: share 0.2" in page
     assert "- T20: case 3: lost" in page
+
+
+def test_a_small_run_does_not_take_the_place_of_a_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test, asked = a_test("T1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("trust.__main__.every_test", lambda: {"T1": test})
+    for words in (["--share", "0.1"], ["--share", "0.1", "--record", "mine.json"]):
+        monkeypatch.setattr("sys.argv", ["trust", *words])
+        assert main() == 0
+    assert asked == [0.1, 0.1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.json", "mine.md"]
 
 
 def test_a_test_stops_when_its_time_is_over() -> None:
