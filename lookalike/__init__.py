@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lookalike.training import train
     from lookalike.verifying import verify
 
-__version__ = "0.8.0"
+__version__ = "0.8.1"
 
 __all__ = [
     "Answer",

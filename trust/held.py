@@ -84,7 +84,7 @@ def told(gallery: Gallery) -> str:
     # How many faces they have described is counted by an index of the file, which verify compares.
     said += [[one.name, one.dimension, one.is_current] for one in gallery.models()]
     said += [[repr(one) for one in gallery.decisions()], repr(judging.judged(gallery).people)]
-    said += [[one.id, one.faces, one.pictures, one.origin] for one in gallery.listing()]
+    said += map(list, gallery.listing())
     return json.dumps(said)
 
 

@@ -105,13 +105,18 @@ def listing(connection: sqlite3.Connection, path: Path, ids: Iterable[str] | Non
     amount: set[type] = {int, type(None)}
     kinds = (str, str, int, int, str, time, time, amount)
     if ids is None:
-        return list(map(SetFacts._make, _rows(connection, path, f"{asked} ORDER BY id", *kinds)))
-    found = []
-    for set_id in several(ids):
-        if not has(connection, set_id):
-            raise unknown(connection, path, set_id)
-        found += _rows(connection, path, f"{asked} WHERE id = ?", *kinds, given=(set_id,))
-    return list(map(SetFacts._make, found))
+        found = _rows(connection, path, f"{asked} ORDER BY id", *kinds)
+    else:
+        found = []
+        for set_id in several(ids):
+            if not has(connection, set_id):
+                raise unknown(connection, path, set_id)
+            found += _rows(connection, path, f"{asked} WHERE id = ?", *kinds, given=(set_id,))
+    facts = list(map(SetFacts._make, found))
+    # All faces of a set have a picture, or none has.
+    if not {one.pictures for one in facts if one.pictures != one.faces} <= {0}:
+        raise _no_entries(path)
+    return facts
 
 
 def _rows(
@@ -127,10 +132,14 @@ def _rows(
     allowed = [kind if isinstance(kind, set) else {kind} for kind in kinds]
     columns = zip(*found, strict=True)
     if found and not all(set(map(type, one)) <= kind for one, kind in zip(columns, allowed, strict=True)):
-        raise GalleryUnreadable(
-            f"{path} is damaged: its list of sets has entries that are none: restore it from a backup"
-        )
+        raise _no_entries(path)
     return found
+
+
+def _no_entries(path: Path) -> GalleryUnreadable:
+    return GalleryUnreadable(
+        f"{path} is damaged: its list of sets has entries that are none: restore it from a backup"
+    )
 
 
 def version(connection: sqlite3.Connection) -> Version:

@@ -225,13 +225,13 @@ def read(
     """
     is_sealed = schema.found(connection) >= sealing.SINCE
     row = connection.execute(
-        f"SELECT number, origin, content, faces, added, {'seal' if is_sealed else 'NULL'}"
+        f"SELECT number, origin, content, faces, pictures, added, {'seal' if is_sealed else 'NULL'}"
         " FROM sets WHERE id = ?",
         (set_id,),
     ).fetchone()
     if row is None:
         return None
-    number, origin, content, count, added, seal = row
+    number, origin, content, count, shown_of, added, seal = row
     faces = connection.execute(
         f"SELECT position, checksum, descriptor, source, {'picture' if pictures else 'NULL'}"
         " FROM faces WHERE set_number = ? ORDER BY position",
@@ -266,4 +266,6 @@ def read(
         raise damaged_rows(path, f"set {set_id!r} cannot be read back ({error})") from error
     if not whole:
         raise damaged_rows(path, f"the pictures of set {set_id!r} do not fit its content hash")
+    if shown_of not in ({len(shown)} if pictures else {0, count}):
+        raise damaged_rows(path, f"set {set_id!r} does not have the {shown_of!r} pictures that it says")
     return found

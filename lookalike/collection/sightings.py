@@ -74,13 +74,19 @@ def read(connection: sqlite3.Connection, path: Path, number: int, set_id: str) -
         If they are not those that were written, all of them.
     """
     try:
-        return tuple(map(Sighting.from_text, said(connection, path, number, set_id)))
+        texts = said(connection, path, number, set_id)
+        found = tuple(map(Sighting.from_text, texts))
     except (
         BadInput,
         ArithmeticError,
         RecursionError,
     ) as error:  # a stranger may fit the checksum to anything
         raise damaged_rows(path, f"the sightings of set {set_id!r} cannot be read back ({error})") from error
+    if texts and schema.found(connection) > 2:
+        (good,) = connection.execute("SELECT good FROM sets WHERE number = ?", (number,)).fetchone()
+        if good != schema.good_faces(texts):
+            raise damaged_rows(path, f"set {set_id!r} is said to have {good!r} good faces, which it has not")
+    return found
 
 
 def _checksum(set_id: str, start: object, end: object, said: Sequence[str]) -> str:

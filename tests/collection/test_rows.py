@@ -30,6 +30,7 @@ from tests.collection.samples import SEED, a_file, a_set, edit, sightings
         ("DELETE FROM faces WHERE position = 2", "set 'a' has 2 of its 3 faces"),
         ("UPDATE sets SET id = 'b'", "the origin or the time of set 'b' does not fit"),
         ("UPDATE sets SET origin = 'elsewhere'", "the origin or the time of set 'a' does not fit"),
+        ("UPDATE sets SET pictures = 1", "set 'a' does not have the 1 pictures"),
         ("UPDATE sets SET seal = NULL", "the origin or the time of set 'a' does not fit"),
         ("DELETE FROM facts WHERE name = 'dimension'", "set 'a' is listed but cannot be found"),
         ("UPDATE facts SET value = '5' WHERE name = 'dimension'", "has 16 bytes where 20"),
@@ -56,6 +57,18 @@ def test_damaged_pictures_are_found_out(path: Path) -> None:
         gallery.get("a")
         with pytest.raises(GalleryUnreadable, match="pictures of set 'a'"):
             gallery.get("a", pictures=True)
+
+
+def test_a_wrong_number_of_pictures_is_found_out(path: Path) -> None:
+    """What is listed may be all pictures or none; which of them is true is told when they are read."""
+    with Gallery(path, create=True) as gallery:
+        gallery.add(a_set(pictures=[b"1", b"2", b"3"]))
+    edit(path, "UPDATE sets SET pictures = 1")
+    with Gallery(path) as gallery, pytest.raises(GalleryUnreadable, match="list of sets"):
+        gallery.listing()
+    edit(path, "UPDATE sets SET pictures = 0")
+    with Gallery(path) as gallery, pytest.raises(GalleryUnreadable, match="does not have the 0 pictures"):
+        gallery.get("a", pictures=True)
 
 
 @pytest.mark.parametrize(

@@ -80,3 +80,15 @@ def test_listed_times_that_are_none(path: Path) -> None:
     edit(path, "UPDATE sets SET start_seconds = 'soon'")
     with Gallery(path) as gallery, pytest.raises(GalleryUnreadable, match="list of sets"):
         gallery.listing()
+
+
+def test_a_wrong_number_of_good_faces_is_found_out(path: Path) -> None:
+    with Gallery(path, create=True) as gallery:
+        gallery.add(a_set("a", sightings=sightings()))
+        [listed] = gallery.listing()
+    edit(path, "UPDATE sets SET good = good + 1")
+    with (
+        Gallery(path) as gallery,
+        pytest.raises(GalleryUnreadable, match=f"{(listed.good or 0) + 1} good faces"),
+    ):
+        gallery.get("a")
