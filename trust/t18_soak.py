@@ -7,7 +7,6 @@ import random
 import statistics
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -78,10 +77,12 @@ def _step(client: httpx.Client, path: Path, chance: random.Random, number: int, 
     """One piece of work, by the server or beside it."""
     way = chance.choice(["search", "search", "judge", "undo", "add", "forget", "find", "look"])
     if way in ("add", "forget", "find"):
-        with suppress(LookalikeError), Gallery(path) as gallery:
-            _beside(gallery, way, number, chance)
-            return None
-        return f"{way} failed"
+        try:
+            with Gallery(path) as gallery:
+                _beside(gallery, way, number, chance)
+        except LookalikeError as reason:
+            return f"{way} failed: {reason}"
+        return None
     keys = [one["key"] for one in client.get("/api/sets?limit=200").json()["sets"]]
     one, other = chance.sample(keys, 2)
     if way == "search":
