@@ -463,7 +463,7 @@ def interrupted(words: list[str], folder: Path, when: Callable[[], bool], **env:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
     return process.returncode, err
 
 

@@ -595,7 +595,7 @@ def stopped(number: int, folder: Path, when: Callable[[], bool], env: dict[str, 
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
     return process.returncode, out, err
 
 
@@ -689,7 +689,7 @@ def test_a_report_that_cannot_be_written_costs_no_query(indexed: Path, slow: Slo
             time.sleep(0.01)
         (indexed / "r").mkdir()
         (indexed / "r" / "mine.txt").write_text("not yours")
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
     assert process.returncode == 3, err
     assert b"r holds something that is not a report, for instance mine.txt" in err
     assert (indexed / "r" / "mine.txt").read_text() == "not yours"

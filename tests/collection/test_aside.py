@@ -40,7 +40,7 @@ def test_kill_while_saving(store: TableStore) -> None:
         store.folder,
         KIND,
     )
-    child.communicate(timeout=30)
+    child.communicate(timeout=600)
     assert child.returncode == -9
     assert store.load(KIND, "new") is None
     assert store.latest(KIND).fingerprint == "kept"
@@ -61,7 +61,7 @@ def test_processes_save_at_once(store: TableStore) -> None:
     """
     workers = [children.start(code, store.folder) for _ in range(3)]
     for worker in workers:
-        _, err = worker.communicate(timeout=60)
+        _, err = worker.communicate(timeout=600)
         assert worker.returncode == 0, err
     assert len(files(store.folder)) == 40
 

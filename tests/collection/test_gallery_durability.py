@@ -125,7 +125,7 @@ def test_processes_create_and_add_at_once(path: Path) -> None:
     start = time.time() + 1.0
     workers = [children.start(code, path, worker, start) for worker in range(4)]
     for worker in workers:
-        _, err = worker.communicate(timeout=60)
+        _, err = worker.communicate(timeout=600)
         assert worker.returncode == 0, err
     with Gallery(path) as gallery:
         assert len(gallery) == 33

@@ -113,7 +113,7 @@ def test_kill_while_removing_wipes_at_the_next_open(path: Path) -> None:
         """,
         path,
     )
-    removed.communicate(timeout=30)
+    removed.communicate(timeout=600)
     assert removed.returncode == -9
     assert b"CANARY" in raw(path)
     with Gallery(path) as gallery:

@@ -165,7 +165,7 @@ def test_processes_migrate_at_once(path: Path) -> None:
     start = time.time() + 1.5
     workers = [children.start(code, path, worker, start) for worker in range(4)]
     for worker in workers:
-        _, err = worker.communicate(timeout=60)
+        _, err = worker.communicate(timeout=600)
         assert worker.returncode == 0, err
     with Gallery(path) as gallery:
         assert len(gallery) == 6
@@ -184,7 +184,7 @@ def test_killed_while_migrating(path: Path) -> None:
         """,
         path,
     )
-    killed.communicate(timeout=30)
+    killed.communicate(timeout=600)
     assert killed.returncode == -9
     assert found(path) == 1
     with Gallery(path) as gallery:
