@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 
 FINGERPRINT: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}")
 KIND_FOLDER: Final = re.compile(r"[0-9A-Za-z_-]{0,40}\.[0-9a-f]{16}")
+# So often a table is written: another process, which knows another version of the gallery, may take it for an
+# old one and erase it before it is read back.
+TRIES: Final = 3
 
 
 @dataclass(frozen=True)
@@ -99,31 +102,13 @@ class TableStore:
         target = self._place(kind, fingerprint)
         given = {str(name): manifest.checked_array(name, array) for name, array in arrays.items()}
         said = manifest.checked_facts(facts)
-        there = self._quietly(target, kind)
-        if there is not None:
-            return there
-        with in_words(self.folder):
-            made = disk.make_folders(target.parent)
-            try:
-                with aside.unfinished(target.parent) as working:
-                    files = {
-                        name: manifest.write_array(working, number, array)
-                        for number, (name, array) in enumerate(given.items())
-                    }
-                    described = Manifest(kind, fingerprint, manifest.timestamp(), said, files)
-                    manifest.write(working, described)
-                    checked.note(working, described)
-                    disk.sync(working)
-                    self._show(working, kind, fingerprint)
-            except BaseException:
-                disk.remove_folders(made)
-                raise
-        stored = self._quietly(target, kind)
-        if stored is None:
-            raise StorageFailed(
-                f"the table written to {target} cannot be read back: check the disk, then repeat"
-            )
-        return stored
+        for left in reversed(range(TRIES + 1)):
+            there = self._quietly(target, kind)
+            if there is not None:
+                return there
+            if left:
+                self._write(target, kind, given, said)
+        raise StorageFailed(f"the table written to {target} cannot be read back: check the disk, then repeat")
 
     def load(self, kind: str, fingerprint: str, look: Look | None = None) -> StoredTables | None:
         """Open a table to be used; None if there is none, or if it is damaged, which is logged.
@@ -238,8 +223,27 @@ class TableStore:
     def _tables(self, folder: Path) -> Iterator[Path]:
         return _subfolders(folder, FINGERPRINT)
 
-    def _show(self, working: Path, kind: str, fingerprint: str) -> None:
-        target = self._place(kind, fingerprint)
+    def _write(
+        self, target: Path, kind: str, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
+    ) -> None:
+        with in_words(self.folder):
+            made = disk.make_folders(target.parent)
+            try:
+                with aside.unfinished(target.parent) as working:
+                    files = {
+                        name: manifest.write_array(working, number, array)
+                        for number, (name, array) in enumerate(arrays.items())
+                    }
+                    described = Manifest(kind, target.name, manifest.timestamp(), facts, files)
+                    manifest.write(working, described)
+                    checked.note(working, described)
+                    disk.sync(working)
+                    self._show(working, target, kind)
+            except BaseException:
+                disk.remove_folders(made)
+                raise
+
+    def _show(self, working: Path, target: Path, kind: str) -> None:
         for _ in range(2):
             try:
                 disk.rename(working, target)

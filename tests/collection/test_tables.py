@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -95,6 +96,27 @@ def test_what_is_there_is_kept(store: TableStore) -> None:
     assert again.facts == {"number": 1}
     assert again.path == first.path
     assert len(files(store.folder)) == len(some_arrays()) + 2
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_a_table_that_somebody_erases_at_once_is_written_again(
+    store: TableStore, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """As a process does that has just indexed an older version of the gallery."""
+    shown, erased = TableStore._show, []
+
+    def show_and_erase(self: TableStore, working: Path, target: Path, kind: str) -> None:
+        shown(self, working, target, kind)
+        if len(erased) < times:
+            erased.append(target)
+            TableStore(store.folder).keep_only(kind, "another")
+
+    monkeypatch.setattr(TableStore, "_show", show_and_erase)
+    if times == 3:
+        with pytest.raises(StorageFailed, match="cannot be read back"):
+            store.save("k", "f", {"a": np.arange(3)}, {})
+    else:
+        assert store.save("k", "f", {"a": np.arange(3)}, {}).arrays["a"].tolist() == [0, 1, 2]
 
 
 def test_kinds_and_fingerprints_do_not_mix(store: TableStore) -> None:
