@@ -52,8 +52,7 @@ def prepared(tables: Tables, query: str | FaceSet) -> dict[str, NDArray[np.gener
         If it is neither an id nor faces, or the faces are described otherwise than the gallery.
     """
     if isinstance(query, str):
-        found: dict[str, NDArray[np.generic]] = tables.sets[tables.number(query)]
-        return found
+        return dict(tables.sets[tables.number(query)])
     if not isinstance(query, FaceSet):
         raise BadInput(f"a query is a set id or a FaceSet, got {type(query).__name__}: make a set of it")
     if query.dimension != tables.dimension:

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import parts, preparing, room
+from lookalike import estimating, parts, preparing, room
 from lookalike.collection.checking import check_counts
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.collection.unfinished import SECONDS_BETWEEN_KEEPING, Unfinished
+from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, LookalikeError, StorageFailed
 from lookalike.faceset import FaceSet, unique_ids
-from lookalike.packing import from_arrays, made_by, to_arrays
+from lookalike.packing import from_arrays, hashes_of, made_by, to_arrays
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.preparing import AUTO, choose, is_ready, prepare, table_kind
@@ -26,8 +28,9 @@ from lookalike.progress import Track, silent
 from lookalike.room import Need
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
 from lookalike.soundness import array_faults, index_faults
+from lookalike.spreading import check_spread, choose_engine, hold_shards
+from lookalike.transitivity.held import Held
 from lookalike.transitivity.proxies import find_neighbours, grow_neighbours, update_neighbours
-from lookalike.transitivity.sizes import index_need, spread
 from lookalike.transitivity.tables import Neighbours, Tables
 
 # Raised whenever the arithmetic or the layout of the tables changes: older tables are then made again.
@@ -41,6 +44,7 @@ def index(
     similarity: SetSimilarity | str = "max_max",
     track: Track = silent,
     preparation: Preparation | str = AUTO,
+    engine: Engine | str = "local",
 ) -> Tables:
     """Return the tables of a gallery, making or updating only what is missing.
 
@@ -56,6 +60,8 @@ def index(
         What is done to faces before they are compared, or its name. ``auto`` is what suits the descriptor of
         a gallery of enough sets, and nothing otherwise. It is learnt once, and kept as long as the gallery
         holds every set that it was learnt from.
+    engine : Engine or str
+        Where the shards of a gallery in several files are opened and compared.
 
     Raises
     ------
@@ -67,6 +73,7 @@ def index(
     part: SetSimilarity = parts.build("similarities", similarity)
     if isinstance(gallery, (str, Path)):
         raise BadInput(f"a gallery must be opened first: write Gallery({str(gallery)!r})")
+    check_spread(gallery, engine)
     if not isinstance(gallery, Gallery):
         return _index_sets(_listed(gallery), part, track, preparation)
     check_counts(gallery)
@@ -74,26 +81,30 @@ def index(
         raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
     prepared = prepare(gallery, preparation, track)
     contents, fingerprint = _snapshot(gallery, part, prepared)
+    held = None
+    if isinstance(gallery, ShardedGallery):
+        held = hold_shards(gallery, part, prepared, contents, choose_engine(engine))
+        if held is None:  # sets came or went meanwhile
+            return index(gallery, part, track, preparation, engine)
     store, kind = TableStore.beside(gallery.path), table_kind(part, prepared)
-    stored = store.load(
-        kind, fingerprint, lambda found: index_faults(found, part, prepared, contents, gallery.dimension)
-    )
+    about = contents, gallery.dimension, held
+    stored = store.load(kind, fingerprint, lambda found: index_faults(found, part, prepared, *about))
     if stored is None:
         old = store.latest(kind, besides=fingerprint)
-        tables = None if old is None else _updated(gallery, part, prepared, contents, old, track)
+        tables = None if old is None else _updated(gallery, part, prepared, contents, old, held, track)
         if tables is None:
-            tables = _built(gallery, part, prepared, contents, store, fingerprint, track)
-        hashes = np.array([list(bytes.fromhex(value)) for value in contents.values()], dtype=np.uint8)
+            tables = _built(gallery, part, prepared, contents, store, fingerprint, held, track)
         stored = store.save(
             kind,
             fingerprint,
-            {**to_arrays(tables), "hashes": hashes},
+            {**to_arrays(tables), "hashes": hashes_of(contents)},
             {
                 "format": FORMAT,
                 "similarity": parts.spec(part),
                 "version": part.version,
                 "preparation": parts.spec(prepared),
                 "prepared": prepared.fingerprint(),
+                **({} if held is None else {"spread": True}),
             },
         )
         store.keep_only(kind, fingerprint)
@@ -103,13 +114,13 @@ def index(
         if left or not is_ready(gallery, prepared):
             # Somebody removed a set while we worked: no table may keep it, nor what was learnt from it.
             store.drop(kind)
-            return index(gallery, part, track, preparation)
+            return index(gallery, part, track, preparation, engine)
     else:
         # A process that was killed at the very end left the table before this one, which may know sets that
         # are removed by now. One that is newer is somebody else's.
         with suppress(StorageFailed):
             store.erase_older(stored)
-    return from_arrays(stored.arrays, part, prepared, fingerprint)
+    return from_arrays(stored.arrays, part, prepared, fingerprint, held)
 
 
 def is_indexed(gallery: Gallery, similarity: SetSimilarity, preparation: Preparation | str = AUTO) -> bool:
@@ -125,13 +136,14 @@ def needed(gallery: Gallery, similarity: SetSimilarity, preparation: Preparation
     if not len(gallery) or is_indexed(gallery, similarity, preparation):
         return None
     contents, kind = gallery.contents(), table_kind(similarity, choose(gallery, preparation))
+    is_spread = isinstance(gallery, ShardedGallery)
     old = [one for one in TableStore.beside(gallery.path).stored() if one.manifest.kind == kind]
     if is_ready(gallery, preparation):
         if old:
-            return _need_with(old[0], contents)
-        return _need(gallery, similarity, prepare(gallery, preparation), contents)
+            return estimating.need_with(old[0], contents)
+        return estimating.need(gallery, similarity, prepare(gallery, preparation), contents, COUNT, is_spread)
     # Prepared faces are mostly shorter, nobody knows yet by how much.
-    need = _need(gallery, similarity, Nothing(), contents)
+    need = estimating.need(gallery, similarity, Nothing(), contents, COUNT, is_spread)
     return Need(max(need.memory, preparing.learning_bytes(_dimension(gallery))), need.disk)
 
 
@@ -212,13 +224,18 @@ def _built(
     contents: Mapping[str, str],
     store: TableStore,
     fingerprint: str,
+    held: Held | None,
     track: Track,
 ) -> Tables:
     """Compare all pairs; what is done is kept now and then, and at an interruption, to go on from there."""
-    need = _need(gallery, similarity, preparation, contents)
-    room.check(_work(contents, similarity), need, store.folder)
-    prepared = preparing.prepared_sets(gallery.sets(list(contents)), similarity, preparation)
-    sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
+    need = estimating.need(gallery, similarity, preparation, contents, COUNT, held is not None)
+    room.check(estimating.work(contents, similarity), need, store.folder)
+    sets: PreparedSets | Held
+    if held is None:
+        prepared = preparing.prepared_sets(gallery.sets(list(contents)), similarity, preparation)
+        sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
+    else:
+        sets = held
     work = Unfinished(
         store, _unfinished(table_kind(similarity, preparation)), fingerprint, SECONDS_BETWEEN_KEEPING
     )
@@ -246,6 +263,7 @@ def _updated(
     preparation: Preparation,
     contents: Mapping[str, str],
     stored: StoredTables,
+    held: Held | None,
     track: Track,
 ) -> Tables | None:
     """Carry old tables over; None if they are of another format or version, prepared otherwise, or broken."""
@@ -253,46 +271,26 @@ def _updated(
     if made != (FORMAT, similarity.version, preparation.fingerprint()) or next(array_faults(stored), None):
         return None
     place = TableStore.beside(gallery.path).folder
-    room.check(_work(contents, similarity), _need_with(stored, contents), place)
-    old = from_arrays(stored.arrays, similarity, preparation)
+    room.check(estimating.work(contents, similarity), estimating.need_with(stored, contents), place)
+    old = from_arrays(stored.arrays, similarity, preparation, held=held)
     old_contents = {id: bytes(row).hex() for id, row in zip(old.ids, stored.arrays["hashes"], strict=True)}
     now = {id: number for number, id in enumerate(contents)}
     places = np.array(
         [now[id] if contents.get(id) == old_contents[id] else -1 for id in old.ids], dtype=np.int64
     )
-    fresh = [id for id in contents if old_contents.get(id) != contents[id]]
-    new = preparing.prepared_sets(gallery.sets(fresh), similarity, preparation)
-    prepared: dict[str, Prepared] = dict(zip(fresh, track(new, "preparing sets", len(fresh)), strict=True))
-    sets = PreparedSets.join(
-        [prepared[id] if id in prepared else old.sets[old.numbers[id]] for id in contents]
-    )
+    sets: PreparedSets | Held
+    if held is None:
+        fresh = [id for id in contents if old_contents.get(id) != contents[id]]
+        new = preparing.prepared_sets(gallery.sets(fresh), similarity, preparation)
+        shown = track(new, "preparing sets", len(fresh))
+        prepared: dict[str, Prepared] = dict(zip(fresh, shown, strict=True))
+        sets = PreparedSets.join(
+            [prepared[id] if id in prepared else old.sets[old.numbers[id]] for id in contents]
+        )
+    else:
+        sets = held
     near = update_neighbours(similarity, sets, old.neighbours, places, COUNT, track)
     return Tables(tuple(contents), _dimension(gallery), similarity, sets, near, preparation=preparation)
-
-
-def _work(contents: Mapping[str, str], similarity: SetSimilarity) -> str:
-    return f"indexing {len(contents)} sets by {parts.spec(similarity)}"
-
-
-def _need(
-    gallery: Gallery, similarity: SetSimilarity, preparation: Preparation, contents: Mapping[str, str]
-) -> Need:
-    """Estimate from a few sets, which are prepared for it."""
-    counts = {one.id: one.faces for one in gallery.listing()}
-    ids = [id for id in contents if id in counts]
-    faces = np.array([counts[id] for id in ids], dtype=np.int64)
-    chosen = spread(faces)
-    # Read whole: a stream that a refusal interrupts would keep the gallery open.
-    some = list(gallery.sets([ids[number] for number in chosen]))
-    prepared = list(preparing.prepared_sets(some, similarity, preparation))
-    return index_need(similarity, faces, chosen, prepared, COUNT)
-
-
-def _need_with(old: StoredTables, contents: Mapping[str, str]) -> Need:
-    """Estimate from the tables of the same gallery as it was."""
-    size = sum(entry.bytes for entry in old.manifest.arrays.values())
-    grown = size * len(contents) // max(1, len(old.arrays.get("hashes", contents)))
-    return Need(grown, grown)
 
 
 def _dimension(gallery: Gallery) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,19 +14,18 @@ from lookalike.collection.tables import StoredTables
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
+from lookalike.transitivity.held import Held
 from lookalike.transitivity.tables import Neighbours, Tables
 
 
 def to_arrays(tables: Tables) -> dict[str, NDArray[Any]]:
-    """Name every array of the tables; similarity and preparation are kept elsewhere."""
-    encoded = [id.encode() for id in tables.ids]
-    arrays: dict[str, NDArray[Any]] = {
-        "ids/bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
-        "ids/starts": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
-        "dimension": np.array([tables.dimension]),
-    }
-    arrays |= {f"prepared/{name}": array for name, array in tables.sets.arrays.items()}
-    arrays |= {f"starts/{name}": array for name, array in tables.sets.starts.items()}
+    """Name every array of the tables; similarity and preparation are kept elsewhere.
+
+    Prepared sets that lie in shards are kept beside these.
+    """
+    arrays = {**ids_to_arrays(tables.ids), "dimension": np.array([tables.dimension])}
+    if not isinstance(tables.sets, Held):
+        arrays |= prepared_to_arrays(tables.sets)
     return arrays | {f"neighbours/{name}": array for name, array in tables.neighbours._asdict().items()}
 
 
@@ -35,20 +34,55 @@ def from_arrays(
     similarity: SetSimilarity,
     preparation: Preparation,
     fingerprint: str = "",
+    held: Held | None = None,
 ) -> Tables:
-    """Make tables of the arrays that `to_arrays` named."""
-    text, ends = bytes(arrays["ids/bytes"]), arrays["ids/starts"]
-    ids = tuple(text[a:b].decode() for a, b in pairwise(ends))
-
-    def group(prefix: str) -> dict[str, NDArray[Any]]:
-        # Plain views of the mapped files: looking something up in them is quicker.
-        chosen = {name: np.asarray(array) for name, array in arrays.items() if name.startswith(prefix)}
-        return {name.removeprefix(prefix): array for name, array in chosen.items()}
-
-    sets = PreparedSets(group("prepared/"), group("starts/"))
-    near = Neighbours(**group("neighbours/"))
+    """Make tables of the arrays that `to_arrays` named, and of prepared sets that are held elsewhere."""
+    sets = prepared_of(arrays) if held is None else held
+    near = Neighbours(**_group(arrays, "neighbours/"))
     dimension = int(arrays["dimension"][0])
-    return Tables(ids, dimension, similarity, sets, near, fingerprint, preparation=preparation)
+    return Tables(ids_of(arrays), dimension, similarity, sets, near, fingerprint, preparation=preparation)
+
+
+def ids_to_arrays(ids: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Name the arrays that hold ids."""
+    encoded = [id.encode() for id in ids]
+    return {
+        "ids/bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+        "ids/starts": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+    }
+
+
+def ids_of(arrays: Mapping[str, NDArray[Any]]) -> tuple[str, ...]:
+    """Undo `ids_to_arrays`."""
+    text, ends = bytes(arrays["ids/bytes"]), arrays["ids/starts"]
+    return tuple(text[a:b].decode() for a, b in pairwise(ends))
+
+
+def hashes_of(contents: Mapping[str, str]) -> NDArray[np.uint8]:
+    """Content hashes of sets as rows of bytes; (n, 32)."""
+    return np.array([list(bytes.fromhex(value)) for value in contents.values()], dtype=np.uint8)
+
+
+def prepared_to_arrays(sets: PreparedSets) -> dict[str, NDArray[Any]]:
+    """Name the arrays of prepared sets, and where each set begins in them."""
+    arrays = {f"prepared/{name}": array for name, array in sets.arrays.items()}
+    return arrays | {f"starts/{name}": array for name, array in sets.starts.items()}
+
+
+def prepared_of(arrays: Mapping[str, NDArray[Any]]) -> PreparedSets:
+    """Undo `prepared_to_arrays`."""
+    return PreparedSets(_group(arrays, "prepared/"), _group(arrays, "starts/"))
+
+
+def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    # Plain views of the mapped files: looking something up in them is quicker.
+    chosen = {name: np.asarray(array) for name, array in arrays.items() if name.startswith(prefix)}
+    return {name.removeprefix(prefix): array for name, array in chosen.items()}
+
+
+def is_spread(stored: StoredTables) -> bool:
+    """Whether the prepared sets of an index lie in shards."""
+    return bool(stored.facts.get("spread", False))
 
 
 def is_index(stored: StoredTables) -> bool:
@@ -66,11 +100,33 @@ def made_by(stored: StoredTables) -> tuple[str, str]:
 # What is wrong with arrays, though they are those that were saved.
 
 
-def faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
-    """All that arrays of an index say which no index can say, in words."""
-    fixed = ("ids/bytes", "ids/starts", "dimension", "hashes")
+def faults(arrays: Mapping[str, NDArray[Any]], is_spread: bool = False) -> Iterator[str]:
+    """All that arrays of an index say which no index can say, in words; prepared sets may be elsewhere."""
     near = [f"neighbours/{name}" for name in Neighbours._fields]
-    if missing := [name for name in (*fixed, *near) if name not in arrays]:
+    if missing := [name for name in ("dimension", *near) if name not in arrays]:
+        yield f"it has no array {missing[0]!r}"
+        return
+    wrong = list(_list_faults(arrays))
+    yield from wrong
+    if wrong:
+        return
+    count = len(arrays["ids/starts"]) - 1
+    if arrays["dimension"].shape != (1,) or arrays["dimension"][0] < 2:
+        yield "it does not tell how many numbers describe a face"
+    if not is_spread:
+        yield from _prepared_faults(arrays, count)
+    yield from _neighbour_faults(count, *(np.asarray(arrays[name]) for name in near))
+
+
+def prepared_faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    """All that arrays of prepared sets say which they cannot say, in words."""
+    wrong = list(_list_faults(arrays))
+    yield from wrong or _prepared_faults(arrays, len(arrays["ids/starts"]) - 1)
+    yield from (f"array {name!r} holds a number that is not finite" for name in not_finite(arrays))
+
+
+def _list_faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    if missing := [name for name in ("ids/bytes", "ids/starts", "hashes") if name not in arrays]:
         yield f"it has no array {missing[0]!r}"
         return
     if not starts_fit(arrays["ids/starts"], len(arrays["ids/bytes"])):
@@ -83,10 +139,6 @@ def faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
         yield "its ids are not in order, or one comes twice"
     if arrays["hashes"].shape != (count, 32) or arrays["hashes"].dtype != np.uint8:
         yield "it does not tell the content of every set"
-    if arrays["dimension"].shape != (1,) or arrays["dimension"][0] < 2:
-        yield "it does not tell how many numbers describe a face"
-    yield from _prepared_faults(arrays, count)
-    yield from _neighbour_faults(count, *(np.asarray(arrays[name]) for name in near))
 
 
 def not_finite(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Find a named part: the one look-up rule of the project.
 
-A part is a choice a user makes by name: a set similarity, a descriptor, a preparation, a reranker.
+A part is a choice a user makes by name: a set similarity, a descriptor, a preparation, a reranker, an engine.
 Its name is the name of its file in the folder of its kind, or of an entry point that another package
 registers under ``lookalike.<kind>``. Each kind has a ``contract.py`` whose ``PART`` is the class to keep to.
 
@@ -18,7 +18,7 @@ from typing import Any
 
 from lookalike.errors import BadInput, NotFound
 
-KINDS = ("similarities", "descriptors", "preparations", "rerankers")
+KINDS = ("similarities", "descriptors", "preparations", "rerankers", "engines")
 
 
 def names(kind: str) -> list[str]:

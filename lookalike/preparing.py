@@ -19,7 +19,7 @@ from lookalike.errors import BadInput, LookalikeError
 from lookalike.faceset import Faces, FaceSet
 from lookalike.intake.sampling import evenly
 from lookalike.kernels.threads import in_order
-from lookalike.packing import not_finite
+from lookalike.packing import hashes_of, not_finite
 from lookalike.preparations.contract import LONGEST, Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.progress import Track, silent
@@ -281,7 +281,7 @@ def _learn(gallery: Gallery, part: Preparation, track: Track) -> Preparation:
             "faces": taken,
             "reason": fitted.reason_,
         }
-        hashes = np.array([list(bytes.fromhex(value)) for value in contents.values()], dtype=np.uint8)
+        hashes = hashes_of(contents)
         origin = hashlib.sha256(f"{FORMAT}|{fitted.fingerprint()}|".encode() + hashes.tobytes()).hexdigest()
         stored = store.save(kind, origin[:32], {**fitted.to_arrays(), "hashes": hashes}, facts)
         store.keep_only(kind, origin[:32])

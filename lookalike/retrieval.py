@@ -15,6 +15,7 @@ from lookalike import asking, parts
 from lookalike.asking import check_top, name_of
 from lookalike.calibrating import calibrate
 from lookalike.collection.gallery import Gallery
+from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput
 from lookalike.explaining import relations, without, witnesses
 from lookalike.faceset import FaceSet
@@ -195,13 +196,14 @@ def open_search(
     track: Track = silent,
     shortlist: bool | None = None,
     preparation: Preparation | str = AUTO,
+    engine: Engine | str = "local",
 ) -> Search:
     """Index, train and calibrate what is missing, and return the gallery ready to be asked many times.
 
     Parameters are those of `find`.
     """
     stored = gallery if isinstance(gallery, Gallery) else None
-    tables = index(gallery, similarity, track, preparation)
+    tables = index(gallery, similarity, track, preparation, engine)
     fitted = train(tables, reranker, seed, stored, track)
     if fitted.caution:
         logger.warning(fitted.caution)
@@ -220,6 +222,7 @@ def find(
     track: Track = silent,
     shortlist: bool | None = None,
     preparation: Preparation | str = AUTO,
+    engine: Engine | str = "local",
 ) -> Ranking:
     """Order the sets of a gallery by how sure we are that they show the query's person.
 
@@ -241,8 +244,11 @@ def find(
         given, galleries of 50,000 sets and more have one if its library is installed.
     preparation : Preparation or str
         What is done to faces before they are compared; ``auto`` suits it to the gallery (see `index`).
+    engine : Engine or str
+        Where the shards of a gallery in several files are opened and compared.
     """
-    return open_search(gallery, similarity, reranker, seed, track, shortlist, preparation).find(query, top)
+    search = open_search(gallery, similarity, reranker, seed, track, shortlist, preparation, engine)
+    return search.find(query, top)
 
 
 def explain(
@@ -254,12 +260,13 @@ def explain(
     seed: int = 0,
     track: Track = silent,
     preparation: Preparation | str = AUTO,
+    engine: Engine | str = "local",
 ) -> Explanation:
     """Return the evidence for one answer: the baseline, and what each proxy of the target says.
 
     Parameters are those of `find`; target is the id of a gallery set.
     """
-    search = open_search(gallery, similarity, reranker, seed, track, preparation=preparation)
+    search = open_search(gallery, similarity, reranker, seed, track, None, preparation, engine)
     return search.explain(query, target)
 
 

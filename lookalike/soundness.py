@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from lookalike.collection.tables import StoredTables
 from lookalike.errors import BadInput
-from lookalike.packing import faults, from_arrays, not_finite, starts_fit
+from lookalike.packing import faults, from_arrays, is_spread, not_finite, starts_fit
 from lookalike.preparations.contract import Preparation
 from lookalike.similarities.contract import SetSimilarity
-from lookalike.transitivity.tables import Tables
+from lookalike.transitivity.held import Held
+from lookalike.transitivity.tables import Tables, sizes_of
 
 # So many sets are compared with their neighbours again.
 SAMPLE: Final = 16
@@ -34,6 +35,7 @@ def index_faults(
     preparation: Preparation,
     contents: Mapping[str, str],
     dimension: int | None,
+    held: Held | None = None,
 ) -> Iterator[str]:
     """All that an index says which cannot be, in words.
 
@@ -46,12 +48,14 @@ def index_faults(
         The sets of the gallery and their content, in order.
     dimension : int or None
         How many numbers describe a face of the gallery.
+    held : Held, optional
+        The prepared sets, if they lie in shards.
     """
     wrong = list(array_faults(stored))
     if wrong:
         yield from wrong
         return
-    tables = from_arrays(stored.arrays, similarity, preparation)
+    tables = from_arrays(stored.arrays, similarity, preparation, held=held)
     if list(tables.ids) != list(contents):
         yield "its sets are not those of the gallery"
     elif stored.arrays["hashes"].tobytes() != bytes.fromhex("".join(contents.values())):
@@ -64,7 +68,7 @@ def index_faults(
 
 def array_faults(stored: StoredTables) -> Iterator[str]:
     """What no index can say, of whatever gallery."""
-    yield from faults(stored.arrays)
+    yield from faults(stored.arrays, is_spread(stored))
     yield from (f"array {name!r} holds a number that is not finite" for name in not_finite(stored.arrays))
 
 
@@ -104,6 +108,8 @@ def contradictions(tables: Tables) -> Iterator[str]:
 
 def _of_another_form(tables: Tables) -> Iterator[str]:
     """Prepared sets have the arrays that the similarity makes, of their type and width."""
+    if isinstance(tables.sets, Held):  # looked at where they lie
+        return
     drawn = np.random.default_rng(0).normal(size=(FACES, tables.dimension))
     try:
         like = tables.similarity.prepare(tables.preparation.apply(drawn))
@@ -117,12 +123,12 @@ def _of_another_form(tables: Tables) -> Iterator[str]:
 def _modes_of_nobody(tables: Tables) -> Iterator[str]:
     """Modes have the shape and type that they have in this similarity; if they are faces, these exist."""
     similarity, near = tables.similarity, tables.neighbours
-    kept = near.own_modes.shape[1]
+    kept, sizes = near.own_modes.shape[1], sizes_of(similarity, tables.sets)
     for modes, of in (
         (near.own_modes, np.arange(len(tables))[:, None]),
         (near.their_modes, near.sets[:, :kept]),
     ):
         if modes.shape[2:] != similarity.mode_shape or modes.dtype != similarity.mode_type:
             yield "its modes of appearance are not those of this similarity"
-        elif similarity.compares_faces and ((modes < 0) | (modes >= similarity.sizes(tables.sets)[of])).any():
+        elif similarity.compares_faces and ((modes < 0) | (modes >= sizes[of])).any():
             yield "a mode of appearance is a face that does not exist"

@@ -11,7 +11,6 @@ from scipy.stats import rankdata
 
 from lookalike.evaluation.labels import Labels
 from lookalike.rerankers.contract import Reranker
-from lookalike.similarities.contract import PreparedSets
 from lookalike.transitivity.examples import TrainingSet
 from lookalike.transitivity.extrapolation import far_from
 from lookalike.transitivity.tables import Tables, rows
@@ -93,7 +92,7 @@ def features_met(tables: Tables, reranker: Reranker, labels: Labels, seed: int) 
     asked = rng.permutation(np.flatnonzero(counts[who] > 1))[:QUERIES]
     if not len(asked):
         return None
-    prepared = PreparedSets.join([tables.sets[int(number)] for number in asked])
+    prepared = tables.sets[asked]
     matches: list[NDArray[np.float64]] = [np.empty((0, 5))]
     others: list[NDArray[np.float64]] = [np.empty((0, 5))]
     for row in rows(tables, prepared, [int(number) for number in asked]):

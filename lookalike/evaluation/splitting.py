@@ -9,7 +9,7 @@ import numpy as np
 from lookalike.evaluation.labels import Labels, check_labels
 from lookalike.indexing import COUNT
 from lookalike.progress import Track, silent
-from lookalike.similarities.contract import Prepared, PreparedSets
+from lookalike.similarities.contract import Prepared
 from lookalike.transitivity.proxies import find_neighbours
 from lookalike.transitivity.tables import Tables
 
@@ -39,9 +39,9 @@ def split(tables: Tables, labels: Labels, rng: np.random.Generator, track: Track
         by_person.setdefault(labels[id], []).append(number)
     asked = sorted(int(rng.choice(numbers)) for numbers in by_person.values() if len(numbers) > 1)
     taken = set(asked)
-    kept = [number for number in range(len(tables)) if number not in taken]
-    sets = PreparedSets.join([tables.sets[number] for number in kept])
+    kept = np.array([number for number in range(len(tables)) if number not in taken], dtype=np.int64)
+    sets = tables.sets[kept]
     near = find_neighbours(tables.similarity, sets, COUNT, track)
-    ids = tuple(tables.ids[number] for number in kept)
+    ids = tuple(tables.ids[number] for number in kept.tolist())
     smaller = Tables(ids, tables.dimension, tables.similarity, sets, near, preparation=tables.preparation)
     return Split(smaller, {tables.ids[number]: tables.sets[number] for number in asked})

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.transitivity.tables import Row, Tables
+from lookalike.transitivity.tables import Row, Tables, agreements
 
 NUMBERS: Final = (
     "query and proxy are alike",
@@ -45,16 +45,16 @@ def metafeatures(row: Row, tables: Tables, slots: NDArray[np.int64]) -> NDArray[
     features[..., 0] = row.scores[proxies]
     features[..., 1] = row.scores[targets]
     features[..., 2] = np.take_along_axis(near.scores, slots, axis=1)
-    features[..., 3] = _agreements(tables, proxies, row.set_modes, near.their_modes[targets, slots])
-    features[..., 4] = _agreements(tables, targets, row.set_modes, near.own_modes[targets, slots])
+    # Both in one go: sets that lie elsewhere are then asked once.
+    asked = (
+        np.concatenate([proxies.ravel(), targets.ravel()]),
+        np.concatenate([_flat(near.their_modes[targets, slots]), _flat(near.own_modes[targets, slots])]),
+    )
+    agreed = agreements(tables, asked[0], row.set_modes[asked[0]], asked[1])
+    features[..., 3:] = np.moveaxis(agreed.reshape(2, *proxies.shape), 0, -1)
     return features
 
 
-def _agreements(
-    tables: Tables, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
-) -> NDArray[np.float64]:
-    flat = which.ravel()
-    found = tables.similarity.agreement_many(
-        tables.sets, flat, modes[flat], others.reshape(len(flat), *others.shape[2:])
-    )
-    return found.reshape(which.shape)
+def _flat(modes: NDArray[Any]) -> NDArray[Any]:
+    """Modes (n, k, ...) one after the other."""
+    return modes.reshape(-1, *modes.shape[2:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from lookalike.kernels.threads import in_order
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
-from lookalike.similarities.contract import Matches, NearMatches, PreparedSets, SetSimilarity
-from lookalike.transitivity.tables import Lists, Neighbours, compare, set_blocks
+from lookalike.similarities.contract import PreparedSets, SetSimilarity
+from lookalike.transitivity.held import Compared, Held
+from lookalike.transitivity.tables import Lists, Neighbours, beside, set_blocks
 
 # With this share of new sets, comparing all pairs in large blocks is quicker than set by set.
 REBUILD_SHARE = 0.5
@@ -21,7 +22,7 @@ WITH_MODES = MOST_PROXIES + 1
 
 
 def find_neighbours(
-    similarity: SetSimilarity, sets: PreparedSets, count: int, track: Track = silent
+    similarity: SetSimilarity, sets: PreparedSets | Held, count: int, track: Track = silent
 ) -> Neighbours:
     """Compare all pairs of sets and keep the nearest of each.
 
@@ -45,7 +46,7 @@ def find_neighbours(
 
 def grow_neighbours(
     similarity: SetSimilarity,
-    sets: PreparedSets,
+    sets: PreparedSets | Held,
     count: int,
     known: Neighbours | None = None,
     done: int = 0,
@@ -69,30 +70,38 @@ def grow_neighbours(
     if known is not None:
         state.fill(np.arange(len(sets)), known.sets, list(known[1:]))
     runs = set_blocks(similarity, sets)
-    work = [(i, j) for i in range(done, len(runs)) for j in range(i, len(runs))]
-
-    def part(pair: tuple[int, int]) -> tuple[slice, slice, NearMatches]:
-        upper, right = runs[pair[0]], runs[pair[1]]
-        # Floors only rise: one read while it is being raised lets too much through, never too little.
-        floors = state.floors(upper), state.floors(right)
-        near = similarity.match_near(sets[upper], sets[right], *floors, state.count, upper == right)
-        return upper, right, near
-
-    for upper, right, near in track(in_order(part, work), "comparing sets", len(work)):
-        state.offer(
-            near.sets_a + upper.start, near.sets_b + right.start, near.scores, near.modes_a, near.modes_b
-        )
-        state.offer(
-            near.sets_b + right.start, near.sets_a + upper.start, near.scores, near.modes_b, near.modes_a
-        )
-        if right == runs[-1]:
+    if isinstance(sets, Held):
+        compared, steps = sets.near(runs[done:], state.floors, state.count), len(runs) - done
+    else:
+        pairs = [(runs[i], right) for i in range(done, len(runs)) for right in runs[i:]]
+        compared, steps = _near(similarity, sets, pairs, state), len(pairs)
+    for near, ends_run in track(compared, "comparing sets", steps):
+        state.offer(near.sets_a, near.sets_b, near.scores, near.modes_a, near.modes_b)
+        state.offer(near.sets_b, near.sets_a, near.scores, near.modes_b, near.modes_a)
+        if ends_run:
             done += 1
             yield done, state.neighbours()
 
 
+def _near(
+    similarity: SetSimilarity, sets: PreparedSets, pairs: Sequence[tuple[slice, slice]], state: _State
+) -> Iterator[Compared]:
+    """Compare pairs of runs; a run is done when it has met the last."""
+
+    def part(pair: tuple[slice, slice]) -> Compared:
+        upper, right = pair
+        # Floors only rise: one read while it is being raised lets too much through, never too little.
+        floors = state.floors(upper), state.floors(right)
+        near = similarity.match_near(sets[upper], sets[right], *floors, state.count, upper == right)
+        numbered = near._replace(sets_a=near.sets_a + upper.start, sets_b=near.sets_b + right.start)
+        return Compared(numbered, right.stop == len(sets))
+
+    return in_order(part, pairs)
+
+
 def update_neighbours(
     similarity: SetSimilarity,
-    sets: PreparedSets,
+    sets: PreparedSets | Held,
     old: Neighbours,
     places: NDArray[np.int64],
     count: int,
@@ -125,21 +134,13 @@ def update_neighbours(
 
     todo = np.flatnonzero(made_again)
     for number in track(todo, "comparing new sets", len(todo)):
-        one = sets[number : number + 1]
-        for where, first in ((slice(0, number), False), (slice(number + 1, len(sets)), True)):
-            others = sets[where]
-            pair = (one, others) if first else (others, one)
-            matches = compare(similarity, *pair)
-            scores, own, their = (
-                array.reshape(len(others), *array.shape[2:])
-                for array in (matches if first else _swapped(matches))
-            )
-            far = np.arange(where.start, where.stop)
-            state.offer(np.full(len(far), number), far, scores, own, their)
-            if is_new[number]:
-                old_rows = ~made_again[far]
-                mine = np.full(int(old_rows.sum()), number)
-                state.offer(far[old_rows], mine, scores[old_rows], their[old_rows], own[old_rows])
+        scores, own, their = (array[0] for array in beside(similarity, sets, int(number)))
+        others = np.delete(np.arange(len(sets)), number)
+        state.offer(np.full(len(others), number), others, scores, own, their)
+        if is_new[number]:
+            old_rows = ~made_again[others]
+            mine = np.full(int(old_rows.sum()), number)
+            state.offer(others[old_rows], mine, scores[old_rows], their[old_rows], own[old_rows])
     return state.neighbours()
 
 
@@ -176,7 +177,7 @@ class _State:
             width = min(known.shape[1], target.shape[1])
             target[rows, :width] = known[:, :width]
 
-    def floors(self, where: slice) -> NDArray[np.float64]:
+    def floors(self, where: slice | NDArray[np.int64]) -> NDArray[np.float64]:
         """What a candidate must reach to enter each of some lists."""
         return self.scores[where, -1].copy() if self.count else np.full(len(self.scores[where]), np.inf)
 
@@ -217,10 +218,3 @@ class _State:
     def neighbours(self) -> Neighbours:
         """The lists so far, as a copy: they may go on growing."""
         return Neighbours(self.sets.copy(), self.scores.copy(), self.own.copy(), self.their.copy())
-
-
-def _swapped(matches: Matches) -> Matches:
-    """The same matches with a and b exchanged."""
-    return Matches(
-        *(np.swapaxes(array, 0, 1) for array in (matches.scores, matches.modes_b, matches.modes_a))
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.kernels.codes import Codes
 from lookalike.similarities.contract import Prepared, PreparedSets
+from lookalike.transitivity.held import Held
 from lookalike.transitivity.tables import Neighbours, Tables
 
 Numbers = NDArray[np.int64]
@@ -36,7 +37,7 @@ def code_faces(tables: Tables) -> Codes:
     BadInput
         If the similarity does not compare faces one by one, or the library is not installed.
     """
-    return Codes.of(tables.similarity.faces(tables.sets)[0])
+    return Codes.of(_faces(tables)[0])
 
 
 class Shortlist:
@@ -51,7 +52,7 @@ class Shortlist:
     """
 
     def __init__(self, tables: Tables, codes: Codes, sizes: Sizes | None = None) -> None:
-        faces, starts = tables.similarity.faces(tables.sets)
+        faces, starts = _faces(tables)
         if len(codes) != len(faces) or codes.dimension - faces.shape[1] not in (0, 1):
             raise BadInput(
                 f"there are codes of {len(codes)} faces of {codes.dimension} numbers for {len(faces)} faces "
@@ -90,6 +91,12 @@ class Shortlist:
         products = np.take(self._faces, guessed, axis=0).astype(np.float64) @ asked[some].T.astype(np.float64)
         nearest = np.maximum.reduceat(products.max(axis=1), first)
         return sets[np.argsort(-nearest, kind="stable")]
+
+
+def _faces(tables: Tables) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    if isinstance(tables.sets, Held):
+        raise BadInput("a shortlist cannot be had of a gallery in several files: compare all sets")
+    return tables.similarity.faces(tables.sets)
 
 
 def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int) -> tuple[Tables, int | None]:

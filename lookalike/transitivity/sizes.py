@@ -63,6 +63,12 @@ def index_need(
     return Need(2 * sets + 3 * lists + thread_count() * block, sets + 3 * lists)
 
 
+def lists_need(similarity: SetSimilarity, total: int, count: int) -> Need:
+    """What an index takes whose prepared sets lie elsewhere: lists that grow, are kept, were kept before."""
+    lists = 3 * lists_bytes(similarity, total, count)
+    return Need(lists, lists)
+
+
 def lists_bytes(similarity: SetSimilarity, total: int, count: int) -> int:
     """Bytes of the neighbours of so many sets: number and score of each, two modes of the first."""
     mode = math.prod(similarity.mode_shape) * np.dtype(similarity.mode_type).itemsize

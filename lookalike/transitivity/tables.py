@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -15,7 +15,8 @@ from lookalike.errors import NotFound
 from lookalike.kernels.threads import in_order, thread_count
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
-from lookalike.similarities.contract import Matches, PreparedSets, SetSimilarity
+from lookalike.similarities.contract import Matches, Prepared, PreparedSets, SetSimilarity
+from lookalike.transitivity.held import Held
 
 # Rows of faces or directions in one block of a comparison: its products take at most 32 MB.
 BLOCK_ROWS = 2048
@@ -48,7 +49,7 @@ class Tables:
     ids: tuple[str, ...]
     dimension: int  # how many numbers describe a face
     similarity: SetSimilarity
-    sets: PreparedSets
+    sets: PreparedSets | Held
     neighbours: Neighbours
     fingerprint: str = ""  # what shaped stored tables; empty for tables that live in memory only
     # Longer lists than a proxy needs, made when a second stage first asks (`nearest_lists`).
@@ -88,8 +89,10 @@ class Row(NamedTuple):
     member: int | None  # the query's own number if it is in the gallery: never a target, never a proxy
 
 
-def compare(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets) -> Matches:
+def compare(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets | Held) -> Matches:
     """Match every query with every set, in blocks; memory beyond the result stays bounded."""
+    if isinstance(sets, Held):
+        return sets.compare(queries)
 
     def part(where: slice) -> Matches:
         return similarity.match_many(queries, sets[where])
@@ -98,6 +101,56 @@ def compare(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets
     if not parts:
         return similarity.match_many(queries, sets)
     return Matches(*(np.concatenate(pieces, axis=1) for pieces in zip(*parts, strict=True)))
+
+
+def beside(similarity: SetSimilarity, sets: PreparedSets | Held, number: int) -> Matches:
+    """Match one set, as a, with every other set, the lower number first in each comparison; (1, n - 1)."""
+    if isinstance(sets, Held):
+        return sets.beside(number)
+    return between(similarity, sets[:number], sets[number : number + 1], sets[number + 1 :])
+
+
+def between(
+    similarity: SetSimilarity, before: PreparedSets, one: PreparedSets, after: PreparedSets
+) -> Matches:
+    """Match one set, as a, with sets that come before it and with sets that come after it, in this order."""
+    scores, theirs, own = (np.swapaxes(array, 0, 1) for array in compare(similarity, before, one))
+    parts = zip((scores, own, theirs), compare(similarity, one, after), strict=True)
+    return Matches(*(np.concatenate(both, axis=1) for both in parts))
+
+
+def agreements(
+    tables: Tables, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Agreement of ``modes[i]`` with ``others[i]``, both modes of set ``which[i]``; (m,)."""
+    if isinstance(tables.sets, Held):
+        return tables.sets.agreements(which, modes, others)
+    return tables.similarity.agreement_many(tables.sets, which, modes, others)
+
+
+def gathered(tables: Tables, numbers: NDArray[np.int64]) -> Mapping[int, Prepared]:
+    """Some sets by their number, to be looked up one by one: what lies elsewhere is fetched at once."""
+    if not isinstance(tables.sets, Held):
+        return _Numbered(tables.sets)
+    chosen = np.unique(numbers)
+    return dict(zip(chosen.tolist(), tables.sets.some(chosen), strict=True))
+
+
+class _Numbered(Mapping[int, Prepared]):
+    """Sets of this process by their number: nothing is copied."""
+
+    def __init__(self, sets: PreparedSets) -> None:
+        self._sets = sets
+
+    def __getitem__(self, number: int) -> Prepared:
+        found: Prepared = self._sets[number]
+        return found
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self._sets)))
+
+    def __len__(self) -> int:
+        return len(self._sets)
 
 
 def rows(tables: Tables, queries: PreparedSets, members: list[int | None]) -> Iterator[Row]:
@@ -133,9 +186,14 @@ def _runs(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets) 
     return [slice(a, b) for a, b in pairwise([0, *stops.tolist(), len(sets)]) if a < b]
 
 
-def set_blocks(similarity: SetSimilarity, sets: PreparedSets) -> list[slice]:
+def sizes_of(similarity: SetSimilarity, sets: PreparedSets | Held) -> NDArray[np.int64]:
+    """Rows that each set brings to a comparison; (n,)."""
+    return sets.sizes if isinstance(sets, Held) else np.asarray(similarity.sizes(sets))
+
+
+def set_blocks(similarity: SetSimilarity, sets: PreparedSets | Held) -> list[slice]:
     """Cut sets into runs whose padded rows fit a block; a set that is larger alone is a block of its own."""
-    sizes = np.asarray(similarity.sizes(sets))
+    sizes = sizes_of(similarity, sets)
     found: list[slice] = []
     start = 0
     while start < len(sizes):

@@ -1,0 +1,97 @@
+"""Cluster: what an engine between processes costs against this process alone, on the same processors."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.entries import entry
+from benchmarks.worlds import seconds
+from lookalike import FaceSet, Gallery, open_gallery, open_search
+from lookalike.collection.tables import TableStore
+from lookalike.engines.contract import Engine, Residents
+from lookalike.engines.local import Local
+from lookalike.engines.ray import Ray
+from lookalike.retrieval import Search
+from lookalike.sharding import split
+from lookalike.transitivity.spread import SpreadSets
+from lookalike.worlds.vectors import vector_world
+
+SHARDS = 2
+DIMENSION = 118
+SETS_OF_A_PERSON = 2
+
+
+def run(toy: bool) -> list[dict[str, Any]]:
+    count = 60 if toy else 20_000
+    with tempfile.TemporaryDirectory() as folder, Ray() as ray:
+        small, whole = (_collection(Path(folder) / str(size), size) for size in (count // 2, count))
+        local_index, local_search, query = _measured(whole, Local())
+        ray_index, ray_search, _ = _measured(whole, ray)
+        traffic = _of(ray_search).traffic
+        before = traffic.rounds, traffic.messages, traffic.bytes
+        ray_search.find(query, 10)
+        rounds, messages, sent = (
+            after - earlier
+            for after, earlier in zip((traffic.rounds, traffic.messages, traffic.bytes), before, strict=True)
+        )
+        trip = seconds(lambda: _of(ray_search).ask_all(nothing), 7)
+        local, spread = (seconds(lambda: one.find(query, 10), 7) for one in (local_search, ray_search))
+        _, half, its_query = _measured(small, ray)
+        before_half = _of(half).traffic.bytes
+        half.find(its_query, 10)
+        sent_half = _of(half).traffic.bytes - before_half
+    return [
+        entry(
+            "index by ray to index by local",
+            ray_index / local_index,
+            1.25,
+            sets=count,
+            shards=SHARDS,
+            ray_seconds=ray_index,
+            local_seconds=local_index,
+        ),
+        entry(
+            "warm query by ray, less its round trips, to local",
+            max(0.0, spread - rounds * trip) / local,
+            1.5,
+            ray_seconds=spread,
+            local_seconds=local,
+            trip_seconds=trip,
+        ),
+        entry("rounds of a query to two", rounds / 2, 1.0, rounds=rounds, messages=messages, bytes=sent),
+        # Where all sets are ranked, a score and two modes of each come back.
+        entry("bytes of a query to those for half the sets", sent / sent_half, 2.05, half_bytes=sent_half),
+    ]
+
+
+def _collection(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    with Gallery(folder / "one.gallery", create=True) as gallery:
+        for one, _ in vector_world(counts={SETS_OF_A_PERSON: count // SETS_OF_A_PERSON}, dimension=DIMENSION):
+            gallery.add(one)
+    split(folder / "one.gallery", folder / "collection", SHARDS)
+    return folder / "collection"
+
+
+def _measured(path: Path, engine: Engine) -> tuple[float, Search, FaceSet]:
+    """Seconds that an index takes, a search of it, and a query from outside; what was derived is deleted."""
+    with open_gallery(path) as gallery:
+        open_search(gallery, reranker="learnt", engine=engine)  # compiles, and prepares the faces
+        TableStore.beside(gallery.path).drop()
+        found: list[Search] = []
+        took = seconds(lambda: found.append(open_search(gallery, reranker="baseline", engine=engine)))
+        search = open_search(gallery, reranker="learnt", engine=engine)
+        query = FaceSet("asked", gallery.get(gallery.ids()[0]).faces)
+    search.find(query, 10)
+    return took, search, query
+
+
+def _of(search: Search) -> Residents:
+    assert isinstance(search.tables.sets, SpreadSets)
+    return search.tables.sets.residents
+
+
+def nothing(shard: object) -> None:
+    """The least that can be asked."""

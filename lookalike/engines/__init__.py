@@ -1,0 +1,1 @@
+"""Choices of where the heavy loops run, one file each."""

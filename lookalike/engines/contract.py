@@ -1,0 +1,140 @@
+"""Engine: where the heavy loops run, and the shards that stay open there.
+
+An engine knows nothing of faces. It opens shards, each in its own place, and has functions applied to what is
+open there; what travels is what the functions are given and what they return.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+# Called with what a shard opened, and with what it is given.
+Work = Callable[..., Any]
+# Waits for the answers of one round, by the number of the shard.
+Answers = Callable[[], dict[int, Any]]
+# A number or a flag counts as eight bytes.
+SMALL = 8
+
+
+@dataclass
+class Traffic:
+    """What went to and fro since the shards were opened.
+
+    Attributes
+    ----------
+    rounds : int
+        How often questions were put that could be put at once.
+    messages : int
+        Questions; each has one answer.
+    bytes : int
+        Of questions and answers together; what was shared counts once.
+    """
+
+    rounds: int = 0
+    messages: int = 0
+    bytes: int = 0
+
+
+class Residents(ABC):
+    """Shards that stay open, each of which answers questions about what it holds."""
+
+    def __init__(self) -> None:
+        self.traffic = Traffic()
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many there are."""
+
+    @abstractmethod
+    def put(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> Answers:
+        """Put one round of questions, and return at once; `begin` counts them too."""
+
+    @abstractmethod
+    def share(self, value: Any) -> Any:
+        """Return what stands for a value in many questions, so that it need not be sent with each."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let everything go; twice does nothing."""
+
+    def begin(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> Answers:
+        """Put one round of questions: who answers is told when what is returned is called.
+
+        Parameters
+        ----------
+        work : callable
+            A function of a module, which every place can import.
+        given : mapping of int to tuple
+            What each shard that is asked is given, besides what it holds.
+        """
+        self.traffic.rounds += 1
+        self.traffic.messages += len(given)
+        self.traffic.bytes += weight(list(given.values()))
+        waiting = self.put(work, given)
+
+        def answers() -> dict[int, Any]:
+            found = waiting()
+            self.traffic.bytes += weight(list(found.values()))
+            return found
+
+        return answers
+
+    def ask(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
+        """Put one round of questions and wait for the answers."""
+        return self.begin(work, given)()
+
+    def ask_all(self, work: Work, *given: Any) -> list[Any]:
+        """Put the same question to every shard."""
+        found = self.ask(work, dict.fromkeys(range(len(self)), given))
+        return [found[number] for number in range(len(self))]
+
+    def __enter__(self) -> Residents:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class Engine(ABC):
+    """Opens shards in their places, and applies functions to many things."""
+
+    @abstractmethod
+    def hold(self, opening: Work, given: Sequence[tuple[Any, ...]]) -> Residents:
+        """Open shards that stay open: ``opening`` is called in the place of each, with what it is given.
+
+        A place that is lost opens its shard again somewhere else, by itself.
+        """
+
+    @abstractmethod
+    def map(self, work: Work, items: Iterable[Any]) -> Iterator[Any]:
+        """Apply a function of a module to each item; results come in the order of the items."""
+
+    def close(self) -> None:  # noqa: B027  (most engines hold nothing of their own)
+        """Let everything go that the engine started; twice does nothing."""
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def weight(value: Any) -> int:
+    """About how many bytes a value takes on its way: those of its arrays and texts."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(weight(one) for one in value.values())
+    if isinstance(value, (list, tuple)):
+        return sum(map(weight, value))
+    return weight(vars(value)) if hasattr(value, "__dict__") and not callable(value) else SMALL
+
+
+PART = Engine

@@ -1,0 +1,177 @@
+"""Spread: open the shards of a collection where an engine keeps them, each with its faces prepared."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike import parts
+from lookalike.collection.gallery import Gallery
+from lookalike.collection.sharded import ShardedGallery
+from lookalike.collection.tables import StoredTables, TableStore
+from lookalike.engines.contract import Engine
+from lookalike.errors import BadInput, LookalikeError
+from lookalike.packing import (
+    hashes_of,
+    ids_of,
+    ids_to_arrays,
+    prepared_faults,
+    prepared_of,
+    prepared_to_arrays,
+)
+from lookalike.preparations.contract import Preparation
+from lookalike.preparing import prepared_sets, table_kind
+from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
+from lookalike.transitivity import shard
+from lookalike.transitivity.shard import Shard
+from lookalike.transitivity.spread import SpreadSets
+
+# Raised whenever how the prepared sets of a shard are stored changes.
+FORMAT = 1
+
+
+def choose_engine(engine: Engine | str) -> Engine:
+    """Return an engine by its name, or as it is given.
+
+    Raises
+    ------
+    BadInput, NotFound
+        If there is no such engine, or its options are refused.
+    """
+    found: Engine = parts.build("engines", engine)
+    return found
+
+
+def check_spread(gallery: object, engine: Engine | str) -> None:
+    """Refuse an engine that has nothing to spread.
+
+    Raises
+    ------
+    BadInput
+        If the gallery is one file, and the engine is not the one of this process.
+    """
+    chosen = parts.spec(choose_engine(engine))
+    if chosen != "local" and not isinstance(gallery, ShardedGallery):
+        what = f"{gallery.path} is one file" if isinstance(gallery, Gallery) else "these are sets in memory"
+        raise BadInput(
+            f"{what}, which the engine {chosen} cannot spread: "
+            "split a gallery with `lookalike split`, or leave the engine out"
+        )
+
+
+def hold_shards(
+    gallery: ShardedGallery,
+    similarity: SetSimilarity,
+    preparation: Preparation,
+    contents: Mapping[str, str],
+    engine: Engine,
+) -> SpreadSets | None:
+    """Open all shards that hold sets; None if they do not hold what the collection held a moment ago.
+
+    Parameters
+    ----------
+    gallery : ShardedGallery
+    similarity, preparation
+        What faces are prepared by, the preparation as it was learnt from the whole collection.
+    contents : mapping of str to str
+        The sets of the collection and their content, in order.
+    engine : Engine
+    """
+    files = [one.path.absolute() for one in gallery.shards if len(one)]
+    residents = engine.hold(open_shard, [(str(file), similarity, preparation) for file in files])
+    found = residents.ask_all(shard.held)
+    numbers = {id: number for number, id in enumerate(contents)}
+    if {id: content for ids, hashes, _ in found for id, content in zip(ids, hashes, strict=True)} != contents:
+        residents.close()
+        return None
+    places = [np.array([numbers[id] for id in ids], dtype=np.int64) for ids, _, _ in found]
+    sizes = np.empty(len(contents), dtype=np.int64)
+    for own, (_, _, each) in zip(places, found, strict=True):
+        sizes[own] = each
+    ids = tuple(contents)
+
+    def read(number: int) -> Prepared | None:
+        """One set from its file, if that is open still and has not changed."""
+        try:
+            if gallery.contents().get(ids[number]) != contents[ids[number]]:
+                return None
+            return next(iter(prepared_sets(list(gallery.sets([ids[number]])), similarity, preparation)))
+        except LookalikeError:
+            return None
+
+    return SpreadSets(residents, places, sizes, similarity, read)
+
+
+def open_shard(path: str, similarity: SetSimilarity, preparation: Preparation) -> Shard:
+    """Open one shard with its faces prepared, which is kept beside its file and found again.
+
+    It is called in the place where the shard is to be open: its arrays are mapped there.
+    """
+    with Gallery(Path(path)) as gallery:
+        store, kind = TableStore.beside(gallery.path), f"prepared {table_kind(similarity, preparation)}"
+        while True:
+            contents, fingerprint = _snapshot(gallery, similarity, preparation)
+            stored = store.load(kind, fingerprint, lambda found: _faults(found, contents))  # noqa: B023
+            if stored is None:
+                arrays = _prepared(gallery, similarity, preparation, contents, store.latest(kind))
+                stored = store.save(kind, fingerprint, arrays, {"format": FORMAT})
+                store.keep_only(kind, fingerprint)
+                if any(gallery.contents().get(id) != content for id, content in contents.items()):
+                    store.drop(kind)  # a set left meanwhile: no table may keep it
+                    continue
+            return Shard(tuple(contents), tuple(contents.values()), similarity, prepared_of(stored.arrays))
+
+
+def _prepared(
+    gallery: Gallery,
+    similarity: SetSimilarity,
+    preparation: Preparation,
+    contents: Mapping[str, str],
+    before: StoredTables | None,
+) -> dict[str, NDArray[Any]]:
+    """Prepare the sets of a shard; those that were prepared before and have not changed are taken over."""
+    known = _earlier(before, contents)
+    fresh = [id for id in contents if id not in known]
+    known |= zip(fresh, prepared_sets(gallery.sets(fresh), similarity, preparation), strict=True)
+    sets = PreparedSets.join([known[id] for id in contents])
+    return {**ids_to_arrays(tuple(contents)), **prepared_to_arrays(sets), "hashes": hashes_of(contents)}
+
+
+def _snapshot(
+    gallery: Gallery, similarity: SetSimilarity, preparation: Preparation
+) -> tuple[dict[str, str], str]:
+    """Contents of a shard, and everything that shapes its prepared sets as one short text."""
+    while True:
+        before, contents = gallery.fingerprint(), gallery.contents()
+        if gallery.fingerprint() == before:
+            prepared_by = parts.spec(similarity), similarity.version, preparation.fingerprint()
+            shaped_by = "|".join(map(str, (FORMAT, *prepared_by, before)))
+            return contents, hashlib.sha256(shaped_by.encode()).hexdigest()[:32]
+
+
+def _earlier(stored: StoredTables | None, contents: Mapping[str, str]) -> dict[str, Prepared]:
+    """Sets that were prepared earlier and have not changed since."""
+    if stored is None or stored.facts.get("format") != FORMAT or any(_faults(stored, None)):
+        return {}
+    sets, hashes = prepared_of(stored.arrays), np.asarray(stored.arrays["hashes"])
+    return {
+        id: sets[number]
+        for number, id in enumerate(ids_of(stored.arrays))
+        if contents.get(id) == bytes(hashes[number]).hex()
+    }
+
+
+def _faults(stored: StoredTables, contents: Mapping[str, str] | None) -> list[str]:
+    """What no prepared sets of a shard can say, or not of this one."""
+    wrong = list(prepared_faults(stored.arrays))
+    if not wrong and contents is not None:
+        if list(ids_of(stored.arrays)) != list(contents):
+            wrong = ["its sets are not those of the shard"]
+        elif stored.arrays["hashes"].tobytes() != bytes.fromhex("".join(contents.values())):
+            wrong = ["the content of its sets is not that of the shard"]
+    return wrong

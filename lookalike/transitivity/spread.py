@@ -1,0 +1,163 @@
+"""Spread: the prepared sets of a collection that lie in several shards, wherever these are open."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.engines.contract import Answers, Residents
+from lookalike.similarities.contract import Matches, NearMatches, Prepared, PreparedSets, SetSimilarity
+from lookalike.transitivity import shard
+from lookalike.transitivity.held import Compared, Floors, Held
+
+# Runs that are compared at once: while the answers of one are merged, the shards are busy with the next.
+WAITING = 2
+
+
+class SpreadSets(Held):
+    """Sets of several shards as one sequence, in the order of their ids.
+
+    Parameters
+    ----------
+    residents : Residents
+        Shards that are open, each a `lookalike.transitivity.shard.Shard`.
+    places : sequence of arrays
+        Numbers of the sets of each shard in the whole collection, ascending.
+    sizes : array (n,)
+        Rows that each set brings to a comparison.
+    similarity : SetSimilarity
+    read : callable, optional
+        Prepares one set from its file by its number, which costs no message; None if it cannot be had so.
+    """
+
+    def __init__(
+        self,
+        residents: Residents,
+        places: Sequence[NDArray[np.int64]],
+        sizes: NDArray[np.int64],
+        similarity: SetSimilarity,
+        read: Callable[[int], Prepared | None] | None = None,
+    ) -> None:
+        self.residents = residents
+        self.places = list(places)
+        self.similarity = similarity
+        self._sizes = sizes
+        self._read = read
+        self._owner = np.empty(len(sizes), dtype=np.int64)
+        self._place = np.empty(len(sizes), dtype=np.int64)
+        for number, own in enumerate(self.places):
+            self._owner[own] = number
+            self._place[own] = np.arange(len(own))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Rows that each set brings to a comparison; (n,)."""
+        return self._sizes
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def __getitem__(self, which: Any) -> Any:
+        """One prepared set for a number; PreparedSets for a slice or an array of numbers."""
+        numbers = np.arange(len(self))[which]
+        if np.ndim(numbers):
+            return self.some(numbers)
+        found = self._read(int(numbers)) if self._read is not None else None
+        return self.some(np.array([numbers]))[0] if found is None else found
+
+    def some(self, numbers: NDArray[np.int64]) -> PreparedSets:
+        """Fetch sets, in the order asked for: one round."""
+        asked = {owner: (self._place[numbers[where]],) for owner, where in self._by_owner(numbers).items()}
+        if not asked:
+            asked = {0: (np.empty(0, dtype=np.int64),)}
+        found = self.residents.ask(shard.some, asked)
+        if len(found) == 1:
+            return next(iter(found.values()))
+        order = np.concatenate(list(self._by_owner(numbers).values()))
+        together = PreparedSets.join([one for sets in found.values() for one in sets])
+        chosen: PreparedSets = together[np.argsort(order)]
+        return PreparedSets({name: chosen.arrays[name] for name in chosen.arrays}, chosen.starts)
+
+    def compare(self, queries: PreparedSets) -> Matches:
+        """Match every query with every set: one round."""
+        shared = self.residents.share(queries)
+        found = self.residents.ask_all(shard.matched, shared)
+        return Matches(*(_merged(self.places, pieces) for pieces in zip(*found, strict=True)))
+
+    def agreements(
+        self, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Agreement of modes, each asked of the shard that has the set: one round."""
+        found = np.empty(len(which))
+        wheres = self._by_owner(which)
+        given = {
+            owner: (self._place[which[where]], modes[where], others[where]) for owner, where in wheres.items()
+        }
+        for owner, values in self.residents.ask(shard.agreements, given).items():
+            found[wheres[owner]] = values
+        return found
+
+    def near(self, runs: Sequence[slice], floors: Floors, count: int) -> Iterator[Compared]:
+        """Send each run to all shards, which compare it with their later sets; here it meets itself."""
+        waiting: deque[tuple[slice, PreparedSets, Answers]] = deque()
+        for run in runs:
+            sets = self.some(np.arange(run.start, run.stop))
+            waiting.append((run, sets, self._sent(run, sets, floors, count)))
+            if len(waiting) == WAITING:
+                yield from self._met(*waiting.popleft(), floors, count)
+        while waiting:
+            yield from self._met(*waiting.popleft(), floors, count)
+
+    def beside(self, number: int) -> Matches:
+        """Match one set, as a, with every other set: one round, and what it takes to fetch the set."""
+        one = self.residents.share(PreparedSets.join([self[number]]))
+        before, after = (
+            [int(np.searchsorted(own, number, side)) for own in self.places] for side in ("left", "right")
+        )
+        given = {each: (one, *ends) for each, ends in enumerate(zip(before, after, strict=True))}
+        found = self.residents.ask(shard.beside, given)
+        others = [own[own != number] for own in self.places]
+        others = [own - (own > number) for own in others]
+        pieces = zip(*(found[each] for each in range(len(self.places))), strict=True)
+        return Matches(*(_merged(others, each) for each in pieces))
+
+    def _sent(self, run: slice, sets: PreparedSets, floors: Floors, count: int) -> Answers:
+        shared, floors_run = self.residents.share(sets), floors(run)
+        given: dict[int, tuple[Any, ...]] = {}
+        for number, own in enumerate(self.places):
+            first = int(np.searchsorted(own, run.stop))
+            if first < len(own):
+                given[number] = (shared, first, floors_run, floors(own[first:]), count)
+        return self.residents.begin(shard.near_later, given) if given else dict
+
+    def _met(
+        self, run: slice, sets: PreparedSets, answers: Answers, floors: Floors, count: int
+    ) -> Iterator[Compared]:
+        own = floors(run)
+        within = self.similarity.match_near(sets, sets, own, own, count, upper=True)
+        found = [_numbered(within, run.start, np.arange(run.start, run.stop))]
+        found += [_numbered(near, run.start, self.places[number]) for number, near in answers().items()]
+        yield Compared(shard.joined(found), True)
+
+    def _by_owner(self, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.int64]]:
+        """Where among some numbers those of each shard stand."""
+        owners = self._owner[numbers]
+        return {int(one): np.flatnonzero(owners == one) for one in np.unique(owners)}
+
+
+def _merged(places: Sequence[NDArray[np.int64]], pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """What all shards say of their sets, (m, n_i, ...), in the order of the collection: (m, n, ...)."""
+    first = pieces[0]
+    merged = np.empty((len(first), sum(map(len, places)), *first.shape[2:]), dtype=first.dtype)
+    for own, piece in zip(places, pieces, strict=True):
+        merged[:, own] = piece
+    return merged
+
+
+def _numbered(near: NearMatches, start: int, own: NDArray[np.int64]) -> NearMatches:
+    """Pairs of a run that begins at ``start`` and a shard, by the numbers of the collection."""
+    return near._replace(sets_a=near.sets_a + start, sets_b=own[near.sets_b])

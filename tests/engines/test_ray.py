@@ -1,0 +1,56 @@
+"""Ray as an engine: what only a cluster can do wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lookalike.engines import ray as engines_ray
+from lookalike.engines.ray import Ray
+from lookalike.errors import BadInput, NotFound
+from tests.engines import places
+
+
+def test_a_shard_whose_process_dies_is_opened_again(tmp_path: Path) -> None:
+    with Ray() as engine, engine.hold(places.opened, [("a", [1, 2]), ("b", [3])]) as residents:
+        trace = str(tmp_path / "died")
+        assert residents.ask(places.dying_once, {0: (trace,)}) == {0: 3.0}
+        assert Path(trace).exists()
+        assert residents.ask_all(places.total, 1.0) == [3.0, 3.0]
+
+
+def test_another_version_is_refused_with_both() -> None:
+    engines_ray.check_versions(engines_ray.versions())
+    with pytest.raises(
+        BadInput, match=r"has Python 3.*, the one that asks has lookalike 0: install the same"
+    ):
+        engines_ray.check_versions("lookalike 0")
+
+
+def test_without_ray_one_sentence_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['ray'] = None\n"
+        "from lookalike.engines.ray import Ray\n"
+        "try:\n    Ray().hold(print, [()])\n"
+        "except Exception as reason:\n    print(type(reason).__name__, reason)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout == "NotFound the engine ray needs Ray: pip install 'lookalike[cluster]'\n"
+
+
+def test_an_address_where_nobody_is_gets_one_sentence() -> None:
+    with pytest.raises(
+        NotFound, match=r"^no Ray cluster can be had at 127\.0\.0\.1:1 \(.+\): start one with"
+    ):
+        Ray("127.0.0.1:1").hold(places.opened, [("a", [1])])
+
+
+@pytest.mark.parametrize("address", ["nowhere", ":1", "host:", "host:port", "host:99999"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(BadInput, match=r"^an address is HOST:PORT, as `ray start --head` prints it, or auto"):
+        Ray(address).hold(places.opened, [("a", [1])])
