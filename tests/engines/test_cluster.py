@@ -1,0 +1,134 @@
+"""A collection on a cluster of two nodes: the answers of one process, also when a node is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lookalike import FaceSet, Gallery, find, index, open_gallery, open_search, parts
+from lookalike.collection.tables import TableStore
+from lookalike.engines.ray import Ray
+from lookalike.evaluation.protocol import evaluate
+from lookalike.progress import Item
+from lookalike.sharding import split
+from tests.small_world import small_world
+
+SHARDS = 3
+PEOPLE = 12
+OUTSIDE = FaceSet("outside", small_world(people=2, seed=9)[0][0].faces)
+
+
+class Nodes:
+    """Two nodes on this machine, of which the second may be lost and replaced."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        about = {"num_cpus": 1, "include_dashboard": False}
+        self.cluster = Cluster(initialize_head=True, head_node_args=about)
+        self.second = self.cluster.add_node(num_cpus=1)
+        self.engine = Ray(self.cluster.address)
+
+    def lose_one(self) -> None:
+        self.cluster.remove_node(self.second, allow_graceful=False)
+
+    def replace_it(self) -> None:
+        self.second = self.cluster.add_node(num_cpus=1)
+        self.cluster.wait_for_nodes()
+
+    def close(self) -> None:
+        self.engine.close()
+        self.cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    found = Nodes()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def world() -> tuple[list[FaceSet], dict[str, str]]:
+    return small_world(people=PEOPLE, sets=5, faces=3)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, world: tuple[list[FaceSet], dict[str, str]]) -> Path:
+    with Gallery(tmp_path / "one.gallery", create=True) as gallery:
+        for one in world[0]:
+            gallery.add(one)
+    split(tmp_path / "one.gallery", tmp_path / "collection", SHARDS)
+    return tmp_path / "collection"
+
+
+def forgotten(path: Path) -> None:
+    """Delete what was derived of the whole, so that it is made again."""
+    TableStore.beside(path).drop()
+
+
+@pytest.mark.parametrize("similarity", ["max_max", "max_correlation"])
+def test_rankings_are_those_of_one_file_to_the_last_bit(nodes: Nodes, folder: Path, similarity: str) -> None:
+    with Gallery(folder.parent / "one.gallery") as whole, open_gallery(folder) as spread:
+        for reranker in parts.names("rerankers"):
+            expected = open_search(whole, similarity, reranker)
+            found = open_search(spread, similarity, reranker, engine=nodes.engine)
+            for query in (whole.ids()[7], OUTSIDE):
+                assert found.find(query).to_dict() == expected.find(query).to_dict(), reranker
+
+
+def test_a_node_that_is_lost_during_an_index_changes_nothing(nodes: Nodes, folder: Path) -> None:
+    lost: list[str] = []
+
+    def losing(items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        for item in items:
+            if text == "comparing sets" and not lost:
+                lost.append(text)
+                nodes.lose_one()
+            yield item
+
+    with Gallery(folder.parent / "one.gallery") as whole, open_gallery(folder) as spread:
+        found = index(spread, track=losing, engine=nodes.engine)
+        assert lost
+        expected = index(whole)
+        for one, other in zip(expected.neighbours, found.neighbours, strict=True):
+            assert one.tobytes() == other.tobytes()
+    nodes.replace_it()
+
+
+def test_a_node_that_is_lost_between_queries_changes_nothing(nodes: Nodes, folder: Path) -> None:
+    with open_gallery(folder) as spread:
+        search = open_search(spread, reranker="learnt:references=3", engine=nodes.engine)
+        asked = spread.ids()[3:6]
+        before = [search.find(one).to_dict() for one in asked]
+        nodes.lose_one()
+        assert [search.find(one).to_dict() for one in asked] == before
+    nodes.replace_it()
+
+
+def test_a_node_that_is_lost_during_an_evaluation_changes_nothing(
+    nodes: Nodes, folder: Path, world: tuple[list[FaceSet], dict[str, Any]]
+) -> None:
+    with open_gallery(folder) as spread:
+        search = open_search(spread, reranker="csls", engine=nodes.engine)
+        first = evaluate(search, world[1])
+        lost: list[str] = []
+
+        def losing(items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+            for number, item in enumerate(items):
+                if number == 10 and not lost:
+                    lost.append(text)
+                    nodes.lose_one()
+                yield item
+
+        assert evaluate(search, world[1], track=losing) == first
+        assert lost
+    nodes.replace_it()
+
+
+def test_a_shard_that_is_missing_is_told_in_words(nodes: Nodes, folder: Path) -> None:
+    with open_gallery(folder) as spread:
+        assert find(spread.ids()[0], spread, engine=nodes.engine).ids
