@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def run(toy: bool) -> list[dict[str, Any]]:
             for after, earlier in zip((traffic.rounds, traffic.messages, traffic.bytes), before, strict=True)
         )
         trip = seconds(lambda: _of(ray_search).ask_all(nothing), 7)
-        local, spread = (seconds(lambda: one.find(query, 10), 7) for one in (local_search, ray_search))
+        local, spread = (seconds(partial(one.find, query, 10), 7) for one in (local_search, ray_search))
         _, half, its_query = _measured(small, ray)
         before_half = _of(half).traffic.bytes
         half.find(its_query, 10)

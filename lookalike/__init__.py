@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lookalike.collection.findings import Finding
     from lookalike.collection.gallery import Gallery
+    from lookalike.collection.opening import open_gallery
     from lookalike.errors import LookalikeError
     from lookalike.faceset import FaceSet
     from lookalike.forgetting import forget
@@ -35,6 +36,7 @@ __all__ = [
     "find",
     "forget",
     "index",
+    "open_gallery",
     "open_search",
     "remove",
     "train",
@@ -45,6 +47,7 @@ __all__ = [
 _HOMES = {
     "Finding": "collection.findings",
     "Gallery": "collection.gallery",
+    "open_gallery": "collection.opening",
     "LookalikeError": "errors",
     "FaceSet": "faceset",
     "forget": "forgetting",

@@ -78,6 +78,10 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
     StorageFailed
         If the disk refuses; then there is no backup.
     """
+    if len(gallery.shards) > 1 or gallery.shards[0] is not gallery:
+        raise BadInput(
+            f"{gallery.path} is a collection in several files: copy the folder while nobody writes"
+        )
     target = _target(gallery.path, Path(destination)).absolute()
     if target.exists() or target.is_symlink():
         raise Conflict(f"{target} is there already, and a backup overwrites nothing: choose another name")

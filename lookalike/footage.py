@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.media import MediaFile
+from lookalike.collection.opening import open_gallery
 from lookalike.descriptors.contract import Descriptor
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.intake.albums import Album
@@ -118,7 +119,7 @@ def add_footage(
     hint: str | None = None
     known: set[int] = set()
     if is_there(gallery):
-        with Gallery(gallery) as opened:
+        with open_gallery(gallery) as opened:
             held, hint = opened.descriptor, opened.hint("model_file")
             known = {number for number, file in enumerate(found.media) if _is_known(opened, file)}
     part = choose_descriptor(held, descriptor, hint)
@@ -133,7 +134,7 @@ def add_footage(
         if not tell(plan) or not new:
             return done
         check("looking for faces", Need(0, plan.bytes), gallery.absolute().parent)
-        with Gallery(gallery, create=True) as opened:
+        with open_gallery(gallery, create=True) as opened:
             if part.model_file:
                 opened.set_hint("model_file", part.model_file)
             run = _Run(opened, part, settings, done)

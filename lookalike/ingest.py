@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.opening import open_gallery
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
 from lookalike.footage import Added, add_footage, unrecognised
@@ -91,7 +92,7 @@ def add(
     if not is_there(path):
         held = None
     else:
-        with Gallery(path) as opened:
+        with open_gallery(path) as opened:
             held = opened.descriptor
             cropped = holds_crops(opened) if cropped is None else cropped
             for one in map(Path, sources) if cropped is None else ():
@@ -186,7 +187,7 @@ def _store(path: Path, ready: list[tuple[FaceSet, str]], done: Added, track: Tra
                 f"set {first.id!r} is described by {kind} ({first.dimension} numbers), set {faceset.id!r} by "
                 f"{its_kind} ({faceset.dimension} numbers): add them to different galleries"
             )
-    with Gallery(path, create=not exists) as gallery:
+    with open_gallery(path, create=not exists) as gallery:
         held, barred = gallery.contents(), gallery.barred()
         people = barred.strangers_to(kind)
         if people and unrecognised(people, kind) not in dict(done.remarks).values():

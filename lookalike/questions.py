@@ -8,6 +8,8 @@ from pathlib import Path
 
 from lookalike.collection.connections import is_gallery
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.membership import is_collection
+from lookalike.collection.opening import open_gallery
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.everybody import read_everybody, seen_in
 from lookalike.faceset import FaceSet
@@ -85,8 +87,8 @@ def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterato
     BadInput, NotFound, Conflict
         If it cannot be read, or is described otherwise than the gallery.
     """
-    if is_gallery(path):
-        with Gallery(path) as other:
+    if is_gallery(path) or is_collection(path):
+        with open_gallery(path) as other:
             if other.descriptor not in (None, gallery.descriptor):
                 raise Conflict(
                     f"the sets of {path} are described by {other.descriptor}, those of {gallery.path} by "

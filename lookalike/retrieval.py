@@ -15,6 +15,7 @@ from lookalike import asking, parts
 from lookalike.asking import check_top, name_of
 from lookalike.calibrating import calibrate
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.opening import open_gallery
 from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput
 from lookalike.explaining import relations, without, witnesses
@@ -272,5 +273,5 @@ def explain(
 
 def _pictures(path: Path, set_id: str) -> Sequence[bytes]:
     """Read the pictures of a set when somebody looks; by then the gallery may have been closed."""
-    with Gallery(path) as gallery:
+    with open_gallery(path) as gallery:
         return gallery.get(set_id, pictures=True).pictures

@@ -18,6 +18,7 @@ from lookalike.collection import checking, manifest, shelved
 from lookalike.collection.failures import in_words
 from lookalike.collection.findings import Finding, of_gallery, of_table
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.opening import open_gallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFound
 from lookalike.indexing import index, table_fits
@@ -73,7 +74,7 @@ def verify(gallery: Gallery | str | Path, track: Track = silent) -> list[Finding
     opened = gallery if isinstance(gallery, Gallery) else None
     if opened is None:
         try:
-            opened = Gallery(path)
+            opened = open_gallery(path)
         except GalleryUnreadable as reason:
             # Mostly told already; tables can then only be held against themselves.
             found += [] if any(one.kind == "gallery" for one in found) else [of_gallery(path, reason)]

@@ -57,6 +57,7 @@ LAYERS = {
         "verifying",
         "backing",
         "upgrading",
+        "sharding",
     ),
     6: ("evaluation",),
     7: ("reporting",),

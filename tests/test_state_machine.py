@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from lookalike import FaceSet, Gallery, find, index, parts
+from lookalike import FaceSet, Gallery, find, index, open_gallery, parts
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.removing import remove
 from tests.collection.samples import QUICK
+from tests.shards import empty_collection
 from tests.test_indexing import same_bits
 
 # Few ids, so that they are used again; in an order that is not that of their code points by accident.
@@ -41,11 +42,14 @@ class GalleryHistories(RuleBasedStateMachine):
     def start(self, seeds: dict[str, int], similarity: str) -> None:
         self.folder = Path(tempfile.mkdtemp(dir=QUICK))
         self.path = self.folder / "x.gallery"
-        self.gallery = Gallery(self.path, create=True)
+        self.gallery = self.opened(create=True)
         self.model: dict[str, FaceSet] = {}
         self.indexed: set[str] = set()
         self.add_several(seeds)
         self.index(similarity)
+
+    def opened(self, create: bool = False) -> Gallery:
+        return Gallery(self.path, create)
 
     @rule(id=IDS, seed=SEEDS)
     def add(self, id: str, seed: int) -> None:
@@ -134,7 +138,7 @@ class GalleryHistories(RuleBasedStateMachine):
         self.gallery.close()
         if tables_are_lost:
             TableStore.beside(self.path).drop()
-        self.gallery = Gallery(self.path)
+        self.gallery = self.opened()
 
     @invariant()
     def holds_what_it_should(self) -> None:
@@ -159,7 +163,17 @@ class GalleryHistories(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
 
+class ShardedHistories(GalleryHistories):
+    """The same of a collection in three files."""
+
+    def opened(self, create: bool = False) -> Gallery:
+        if create:
+            empty_collection(self.path, 3)
+        return open_gallery(self.path)
+
+
 TestGalleryHistories = GalleryHistories.TestCase
+TestShardedHistories = ShardedHistories.TestCase
 TestGalleryHistories.settings = settings(
     max_examples=25,
     stateful_step_count=15,
@@ -168,3 +182,4 @@ TestGalleryHistories.settings = settings(
     report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.too_slow],
 )
+TestShardedHistories.settings = settings(TestGalleryHistories.settings, max_examples=8)

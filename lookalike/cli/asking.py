@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookalike.cli.opening import open_gallery, read_asked
+from lookalike.cli.opening import open_search_of, read_asked
 from lookalike.cli.options import (
     At,
     Face,
@@ -51,16 +51,16 @@ def find(
     quiet: Quiet = False,
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
     from lookalike.asking import check_top
     from lookalike.showing import check_new, draw_ranking
 
     check_top(top)
     if picture is not None:
         check_new(picture)
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         asked = read_asked(opened, query, set_id, face, at)
-        search = open_gallery(opened, similarity, reranker, seed, quiet, shortlist, prepare)
+        search = open_search_of(opened, similarity, reranker, seed, quiet, shortlist, prepare)
         ranking = search.find(asked, top)
         if picture is not None:
             draw_ranking(opened, search, asked, picture, top)
@@ -117,13 +117,13 @@ def explain(
     quiet: Quiet = False,
 ) -> None:
     """Show the evidence for one answer: the baseline, each proxy, s1 to s5, the regression, which faces."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
     from lookalike.cli.reasons import print_explanation
 
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         asked = read_asked(opened, query, set_id, face, at)
         opened.get(target)  # says so if there is no such set
-        search = open_gallery(opened, similarity, reranker, seed, quiet, prepare=prepare)
+        search = open_search_of(opened, similarity, reranker, seed, quiet, prepare=prepare)
         explanation = search.explain(asked, target)
         [known] = opened.listing([target])
     if json:

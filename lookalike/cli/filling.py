@@ -130,10 +130,10 @@ def describe(
     quiet: Quiet = False,
 ) -> None:
     """Describe every face anew by another model, from the pictures that the gallery keeps, and use that."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
     from lookalike.describing import describe as describe_again
 
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         done = describe_again(opened, descriptor, Progresses(quiet))
     if json:
         print_json({"descriptor": done.descriptor, "before": done.before, "described": done.sets})

@@ -48,12 +48,12 @@ def forget(
     quiet: Quiet = False,
 ) -> None:
     """Forget sets or a person for good, with a receipt; keep them out from now on, if asked."""
-    from lookalike import Gallery
     from lookalike import forgetting as work
+    from lookalike import open_gallery
 
     if (bool(sets or person), barred, unbar is not None).count(True) != 1:
         raise BadInput("say what is wanted: sets or --person to be forgotten, or --barred, or --unbar")
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         if barred:
             _print_barred(work.barred_list(opened), json)
         elif unbar is not None:

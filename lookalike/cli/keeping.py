@@ -1,4 +1,4 @@
-"""Commands that keep a gallery: index, train, status, list, remove, export."""
+"""Commands that keep a gallery: index, train, status, list, remove, export, split."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def index(
     quiet: Quiet = False,
 ) -> None:
     """Prepare the sets and find the neighbours of each; only what is new is compared."""
-    from lookalike import Gallery, parts
+    from lookalike import open_gallery, parts
     from lookalike.cli.opening import open_tables
 
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         tables = open_tables(opened, similarity, quiet, prepare, prepare_again)
     written, prepared = parts.spec(tables.similarity), parts.spec(tables.preparation)
     if json:
@@ -52,11 +52,11 @@ def train(
     quiet: Quiet = False,
 ) -> None:
     """Learn the second stage from the gallery itself, without a label."""
-    from lookalike import Gallery, parts
-    from lookalike.cli.opening import open_gallery
+    from lookalike import open_gallery, parts
+    from lookalike.cli.opening import open_search_of
 
-    with Gallery(gallery) as opened:
-        search = open_gallery(opened, similarity, reranker, seed, quiet, prepare=prepare)
+    with open_gallery(gallery) as opened:
+        search = open_search_of(opened, similarity, reranker, seed, quiet, prepare=prepare)
     if json:
         print_json(
             {
@@ -74,11 +74,11 @@ def train(
 
 def status(gallery: GalleryPath, json: Json = False) -> None:
     """Say what a gallery holds, and which of its tables are up to date."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
     from lookalike.indexing import index_states
     from lookalike.preparing import preparation_states
 
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         facts, tables, learnt = opened.facts(), index_states(opened), preparation_states(opened)
     if json:
         print_json({**facts, "preparations": learnt, "tables": tables})
@@ -109,9 +109,9 @@ def list_sets(
     json: Json = False,
 ) -> None:
     """List the sets of a gallery, or the files it knows."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
 
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         if files:
             _print_files(opened.files(), json)
             return
@@ -140,10 +140,10 @@ def remove(
     quiet: Quiet = False,
 ) -> None:
     """Remove sets from a gallery and from everything derived from it."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
     from lookalike.removing import remove as remove_sets
 
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         removed = remove_sets(opened, sets, Progresses(quiet))
     if json:
         print_json({"removed": removed})
@@ -167,13 +167,13 @@ def export(
     json: Json = False,
 ) -> None:
     """Write sets into a file that needs no gallery, and that `add` reads."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
     from lookalike.exporting import export as export_sets
     from lookalike.exporting import export_person
 
     if person is not None and (sets or pictures):
         raise BadInput("--person writes all sets and pictures of a person: leave SET and --pictures out")
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         if person is not None:
             count = export_person(opened, path, person)
         else:
@@ -182,3 +182,23 @@ def export(
         print_json({"sets": count, "file": str(path)})
     else:
         print(f"{counted(count)} written to {path}")
+
+
+def split(
+    gallery: GalleryPath,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to make, which is then used as a gallery.")
+    ],
+    shards: Annotated[int, typer.Option("--shards", metavar="N", help="How many files, from 1 to 1000.")],
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Copy a gallery into a folder of several files, which every command takes as it takes one."""
+    from lookalike.sharding import split as divide
+
+    made = divide(gallery, folder, shards, Progresses(quiet))
+    if json:
+        print_json({"sets": made.sets, "shards": made.shards, "folder": str(made.folder)})
+    else:
+        files = "1 shard" if made.shards == 1 else f"{made.shards} shards"
+        print(f"{counted(made.sets)} written to {made.folder}, in {files}")

@@ -52,7 +52,7 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Measure on your own data: every set with a match is a query, left out of its own gallery."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
     from lookalike.cli.reasons import print_evaluation
     from lookalike.evaluation.experiment import Experiment, check_experiment
     from lookalike.evaluation.labels import join_labels, read_labels
@@ -69,7 +69,7 @@ def evaluate(
     names = _names((PLAIN if report is None else REPORTED) if rerankers is None else rerankers)
     chosen = range(seed, seed + (seeds or (1 if report is None else 3)))
     known = join_labels(read_labels(path) for path in labels)
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         asked = [query for path in queries for query in read_queries(opened, path)] if queries else None
         check_experiment(opened, known, names, chosen, asked)
         tables = open_tables(opened, similarity, quiet, prepare)

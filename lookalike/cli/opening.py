@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lookalike.transitivity.tables import Tables
 
 
-def open_gallery(
+def open_search_of(
     gallery: Gallery,
     similarity: str,
     reranker: str,

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-GalleryPath = Annotated[Path, typer.Argument(metavar="GALLERY", help="The gallery file.")]
+GalleryPath = Annotated[
+    Path, typer.Argument(metavar="GALLERY", help="The gallery file, or the folder of a split one.")
+]
 Query = Annotated[
     str, typer.Argument(metavar="QUERY", help="A set id, a photo, a film, a folder of photos, an .npz file.")
 ]

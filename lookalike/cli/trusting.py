@@ -62,12 +62,12 @@ def verify(
 
 
 def _repaired(gallery: Path, wrong: Sequence[Finding], quiet: bool) -> Repaired | None:
-    from lookalike import Gallery
+    from lookalike import open_gallery
     from lookalike.errors import GalleryUnreadable
     from lookalike.verifying import repair
 
     try:
-        with Gallery(gallery) as opened:
+        with open_gallery(gallery) as opened:
             return repair(opened, wrong, Progresses(quiet))
     except GalleryUnreadable:
         return None  # the gallery itself cannot be opened, which its findings tell
@@ -89,10 +89,10 @@ def backup(
     quiet: Quiet = False,
 ) -> None:
     """Copy a gallery as it is now into one file, also while others write it."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
     from lookalike.backing import backup as back_up
 
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         made = back_up(opened, destination, Progresses(quiet))
     if not made.is_noted:
         say(
@@ -157,9 +157,9 @@ def upgrade(
 
 def history(gallery: GalleryPath, json: Json = False) -> None:
     """List judgements, forgets, upgrades and restores of a gallery, newest last."""
-    from lookalike import Gallery
+    from lookalike import open_gallery
 
-    with Gallery(gallery) as opened:
+    with open_gallery(gallery) as opened:
         entries: list[Decision | Event] = [*opened.decisions(), *opened.events()]
     entries.sort(key=lambda one: one.made)
     if json:

@@ -34,9 +34,9 @@ REFERS: Final = {
     "faces": "a face of no set",
     "sightings": "a sighting of no face",
     "set_files": "a file of no set, or a set of no file",
-    "apart": "a pair of sets that are not both there",
+    "apart": "a pair of sets that are not both there",  # up to format 4
     "vectors": "a vector of no face or no model",
-    "decision_sets": "a set of no decision, or a decision on no set",
+    "decision_sets": "a set of no decision, or a decision on no set",  # the latter up to format 4
 }
 
 
@@ -104,16 +104,17 @@ def check_counts(gallery: Gallery) -> None:
     GalleryUnreadable
         If faces are missing, or what made them is not known any more.
     """
-    with gallery._opened.transaction() as connection:
-        version = queries.version(connection)
-        if version == gallery._counted:
-            return
-        for one in (*_facts(connection, gallery.path), *_counts(connection, gallery.path)):
-            raise GalleryUnreadable(
-                f"{gallery.path} is damaged: {one.what}: look at `lookalike verify {gallery.path}`, "
-                f"then restore a backup, or remove the sets it names"
-            )
-        gallery._counted = version
+    for shard in gallery.shards:
+        with shard._opened.transaction() as connection:
+            version = queries.version(connection)
+            if version == shard._counted:
+                continue
+            for one in (*_facts(connection, shard.path), *_counts(connection, shard.path)):
+                raise GalleryUnreadable(
+                    f"{shard.path} is damaged: {one.what}: look at `lookalike verify {gallery.path}`, "
+                    f"then restore a backup, or remove the sets it names"
+                )
+            shard._counted = version
 
 
 # LOW LEVEL: the checks, each on the whole gallery.

@@ -31,10 +31,11 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Decision]:
     if schema.found(connection) < 3:
         return []
     sets: dict[int, list[str]] = {}
-    asked = (
-        "SELECT decision, id FROM decision_sets LEFT JOIN sets ON sets.number = set_number"
-        " ORDER BY decision, position"
-    )
+    # An id that leads to no set is none; in a shard of a collection the set may lie in another file.
+    join = "id = set_id" if schema.found(connection) >= schema.NAMES_IDS else "sets.number = set_number"
+    asked = f"SELECT decision, id FROM decision_sets LEFT JOIN sets ON {join} ORDER BY decision, position"
+    if queries.is_shard(connection):
+        asked = "SELECT decision, set_id FROM decision_sets ORDER BY decision, position"
     for number, set_id in connection.execute(asked):
         sets.setdefault(number, []).append(set_id)
     asked = "SELECT number, made, kind, person, name, other, checksum FROM decisions ORDER BY number"
@@ -50,14 +51,16 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Decision]:
     return [replace(one, undone=one.number in undone) for one in found]
 
 
-def insert(connection: sqlite3.Connection, path: Path, given: Iterable[Decision]) -> list[Decision]:
-    """Write decisions that are not stored yet; they get their number and time."""
+def insert(
+    connection: sqlite3.Connection, given: Iterable[Decision], lookup: queries.Lookup
+) -> list[Decision]:
+    """Write decisions that are not stored yet, on sets that are there; they get their number and time."""
     made = schema.now()
     found = []
     for one in given:
         for set_id in one.sets:
-            if not queries.has(connection, set_id):
-                raise queries.unknown(connection, path, set_id)
+            if reason := lookup(set_id):
+                raise reason
         number = connection.execute(
             "INSERT INTO decisions (made, kind, person, name, other, checksum) VALUES (?, ?, ?, ?, ?, x'')",
             (made, one.kind, one.person, one.name, one.other),
@@ -92,7 +95,7 @@ def _write(connection: sqlite3.Connection, one: Decision) -> None:
     )
     connection.execute("DELETE FROM decision_sets WHERE decision = ?", (one.number,))
     connection.executemany(
-        "INSERT INTO decision_sets SELECT ?, ?, number FROM sets WHERE id = ?",
+        "INSERT INTO decision_sets VALUES (?, ?, ?)",
         ((one.number, place, set_id) for place, set_id in enumerate(one.sets)),
     )
 

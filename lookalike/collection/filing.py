@@ -46,8 +46,17 @@ class Filed:
         unique_ids((*self.new, *self.grown))
 
 
-def keep(connection: sqlite3.Connection, path: Path, given: Filed, barred: Barred) -> bool:
-    """Write it; of a file whose content is known, only where it lies now. Whether the file was new."""
+def keep(
+    connection: sqlite3.Connection,
+    path: Path,
+    given: Filed,
+    barred: Barred,
+    lookup: queries.Lookup | None = None,
+) -> bool:
+    """Write it; of a file whose content is known, only where it lies now. Whether the file was new.
+
+    `lookup` finds the sets that are kept apart, where they may lie in other files too.
+    """
     known = media.of(connection, path, given.file.content)
     if known is not None:
         media.move(connection, known, given.file)
@@ -59,7 +68,7 @@ def keep(connection: sqlite3.Connection, path: Path, given: Filed, barred: Barre
         rows.append(connection, path, faceset, given.descriptor)
     number = media.insert(connection, given.file)
     media.link(connection, number, (faceset.id for faceset in (*given.new, *given.grown)))
-    pairs.insert(connection, path, given.apart)
+    pairs.insert(connection, given.apart, lookup or queries.lookup(connection, path))
     return True
 
 
@@ -81,13 +90,21 @@ def forget(connection: sqlite3.Connection, path: Path, ids: Iterable[str]) -> No
     for set_id in asked:
         if not queries.has(connection, set_id):
             raise queries.unknown(connection, path, set_id)
-    # A file's path may name a person. One in which no face was ever found has no set to go with, and stays.
-    files = set().union(*(media.linked(connection, set_id) for set_id in asked))
     decisions.forget(connection, path, asked)
-    # Faces, sightings, vectors, links and pairs go by their foreign keys.
-    connection.executemany("DELETE FROM sets WHERE id = ?", ((set_id,) for set_id in asked))
+    delete(connection, asked)
+    if queries.count(connection) == 0:
+        connection.execute("DELETE FROM models")
+        queries.forget_facts(connection, *queries.HINTS)
+
+
+def delete(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
+    """Delete those of some sets that are there, with all that is known of them but decisions."""
+    # A file's path may name a person. One in which no face was ever found has no set to go with, and stays.
+    files = set().union(*(media.linked(connection, set_id) for set_id in ids))
+    # Faces, sightings, vectors and links go by their foreign keys.
+    connection.executemany("DELETE FROM sets WHERE id = ?", ((set_id,) for set_id in ids))
+    pairs.forget(connection, ids)
     media.forget(connection, files)
     if queries.count(connection) == 0:
         # An empty gallery takes any kind of face again.
-        connection.execute("DELETE FROM models")
-        queries.forget_facts(connection, "descriptor", "dimension", *queries.HINTS)
+        queries.forget_facts(connection, "descriptor", "dimension")

@@ -43,6 +43,15 @@ class Gallery(Readable):
     def __init__(self, path: str | Path, create: bool = False, wait: float = 30.0) -> None:
         super().__init__(path, create, wait)
 
+    @property
+    def shards(self) -> tuple[Gallery, ...]:
+        """The files of the collection: this one. `ShardedGallery` has several."""
+        return (self,)
+
+    def shard_of(self, set_id: str) -> int:
+        """The place in `shards` of the file in which a set lies, or would lie."""
+        return 0
+
     def __enter__(self) -> Self:
         return self
 
@@ -109,7 +118,7 @@ class Gallery(Readable):
             filing.refuse_barred(self.path, self._barred.read(connection, self.path), sets, descriptor)
             for faceset in sets:
                 rows.add(connection, self.path, faceset, descriptor)
-            pairs.insert(connection, self.path, pairs_apart)
+            pairs.insert(connection, pairs_apart, queries.lookup(connection, self.path))
 
     def remove(self, ids: Iterable[str]) -> list[str]:
         """Remove sets, all of them or none, then wipe what they leave behind in the file.
@@ -279,7 +288,8 @@ class Gallery(Readable):
             with self._opened.transaction(writing=True) as connection:
                 self._log.catch_up(connection, self.path)
                 log, before = self._log.log, queries.version(connection)
-                made = decisions.insert(connection, self.path, make(list(log), list(self._log.apart)))
+                drafts = make(list(log), list(self._log.apart))
+                made = decisions.insert(connection, drafts, queries.lookup(connection, self.path))
                 after = queries.version(connection)
             # Only the log has changed, and only now for certain: nothing else need be read again.
             self._log.log, self._log.version = decisions.followed(log, made), after

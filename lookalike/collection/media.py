@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Final
@@ -122,6 +122,13 @@ class RememberedFiles:
         if set_id not in self._found:
             self._found[set_id] = of_set(connection, where, set_id)
         return list(self._found[set_id])
+
+
+def contents(connection: sqlite3.Connection) -> Iterator[str]:
+    """SHA-256 of every file, in order."""
+    if schema.found(connection) < 2:
+        return iter(())
+    return (str(row[0]) for row in connection.execute("SELECT content FROM files ORDER BY content"))
 
 
 def count(connection: sqlite3.Connection) -> int:

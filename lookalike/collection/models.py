@@ -84,11 +84,21 @@ def vectors(connection: sqlite3.Connection, path: Path, set_id: str, name: str) 
     number = _number(connection, name)
     known = {model.name: model for model in everything(connection, path) if not model.is_current}
     if number is None or name not in known:
-        raise NotFound(f"{path} has no vectors made by {name!r} beside its own: ask for one of its models")
+        raise no_vectors(path, name)
     asked = "SELECT 1 FROM vectors JOIN faces ON face = faces.number JOIN sets ON set_number = sets.number"
     if connection.execute(f"{asked} WHERE id = ? AND model = ? LIMIT 1", (set_id, number)).fetchone() is None:
         return np.empty((0, known[name].dimension), dtype=np.float32)
     return read(connection, path, set_id, known[name], number)
+
+
+def knows(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether a model beside the current one is listed."""
+    return _number(connection, name) is not None
+
+
+def no_vectors(path: Path, name: str) -> NotFound:
+    """The error for a model that is not beside the current one."""
+    return NotFound(f"{path} has no vectors made by {name!r} beside its own: ask for one of its models")
 
 
 def _number(connection: sqlite3.Connection, name: str) -> int | None:
@@ -138,12 +148,17 @@ def _settled(connection: sqlite3.Connection, path: Path, name: str, dimension: i
     number, found = connection.execute(
         "SELECT number, dimension FROM models WHERE name = ?", (name,)
     ).fetchone()
+    refuse_other_dimension(path, name, found, dimension)
+    return int(number)
+
+
+def refuse_other_dimension(path: Path, name: str, found: int, dimension: int) -> None:
+    """Refuse vectors of another length than a model gave before."""
     if found != dimension:
         raise Conflict(
             f"{path} holds vectors of {found} numbers made by {name!r}, those given have {dimension}: "
             f"describe all sets by one model"
         )
-    return int(number)
 
 
 def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
@@ -158,20 +173,12 @@ def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
     GalleryUnreadable
         If a vector of either does not fit its checksum.
     """
-    known = {model.name: model for model in everything(connection, path)}
-    current = next((model for model in known.values() if model.is_current), None)
+    there = everything(connection, path)
+    known = {model.name: model for model in there}
+    current = in_use(path, there, name)
     number = _number(connection, name)
-    if name not in known or current is None or number is None:
-        if current is not None and name == current.name:
-            return
-        names = ", ".join(map(repr, known)) or "none"
-        raise NotFound(f"{path} has no vectors made by {name!r}, only by {names}: describe its sets first")
-    missing = current.faces - known[name].faces
-    if missing:
-        raise Conflict(
-            f"{missing} of the {current.faces} faces of {path} are not described by {name!r}: "
-            f"describe them first"
-        )
+    if current.name == name or number is None:
+        return
     for set_id in queries.ids(connection, path):
         before = rows.get(connection, path, set_id, pictures=True)
         after = read(connection, path, set_id, known[name], number)
@@ -188,6 +195,30 @@ def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
     )
     # They were about the model that was current; this seals the facts, too.
     queries.forget_facts(connection, *queries.HINTS)
+
+
+def in_use(path: Path, there: Sequence[Model], name: str) -> Model:
+    """The current model, which another of these may follow if that has described every face.
+
+    Raises
+    ------
+    NotFound
+        If nothing was described by the other.
+    Conflict
+        If it has not described every face.
+    """
+    known = {model.name: model for model in there}
+    current = next((model for model in there if model.is_current), None)
+    if name not in known or current is None:
+        names = ", ".join(map(repr, known)) or "none"
+        raise NotFound(f"{path} has no vectors made by {name!r}, only by {names}: describe its sets first")
+    missing = current.faces - known[name].faces
+    if missing:
+        raise Conflict(
+            f"{missing} of the {current.faces} faces of {path} are not described by {name!r}: "
+            f"describe them first"
+        )
+    return current
 
 
 def _exchange(

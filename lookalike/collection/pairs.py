@@ -25,16 +25,28 @@ def checked(pairs: Iterable[Pair]) -> list[Pair]:
     return [(one, other) for one, other in found]
 
 
-def insert(connection: sqlite3.Connection, path: Path, pairs: Iterable[Pair]) -> None:
-    """Write pairs of sets that are in the gallery; those known already are left as they are."""
+def insert(connection: sqlite3.Connection, pairs: Iterable[Pair], lookup: queries.Lookup) -> None:
+    """Write pairs of sets that are there; those known already are left as they are."""
     for pair in pairs:
         for set_id in pair:
-            if not queries.has(connection, set_id):
-                raise queries.unknown(connection, path, set_id)
-        connection.execute(
-            "INSERT OR IGNORE INTO apart SELECT min(number), max(number), ? FROM sets WHERE id IN (?, ?)",
-            (_checksum(*pair), *pair),
-        )
+            if reason := lookup(set_id):
+                raise reason
+        connection.execute("INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted(pair), _checksum(*pair)))
+
+
+def forget(connection: sqlite3.Connection, ids: Iterable[str]) -> None:
+    """Delete the pairs of some sets."""
+    for set_id in ids:
+        connection.execute("DELETE FROM apart WHERE first = ?", (set_id,))
+        connection.execute("DELETE FROM apart WHERE second = ?", (set_id,))
+
+
+def names(connection: sqlite3.Connection, set_id: str) -> bool:
+    """Whether a pair names a set."""
+    asked = (
+        "SELECT EXISTS (SELECT 1 FROM apart WHERE first = ?) OR EXISTS (SELECT 1 FROM apart WHERE second = ?)"
+    )
+    return bool(connection.execute(asked, (set_id, set_id)).fetchone()[0])
 
 
 def everything(connection: sqlite3.Connection, path: Path) -> list[Pair]:
@@ -47,10 +59,15 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Pair]:
     """
     if schema.found(connection) < 2:
         return []
-    found = connection.execute(
+    # An id that leads to no set is none; in a shard of a collection the set may lie in another file.
+    column = "id" if schema.found(connection) >= schema.NAMES_IDS else "number"
+    asked = (
         "SELECT one.id, other.id, checksum FROM apart"
-        " LEFT JOIN sets AS one ON one.number = first LEFT JOIN sets AS other ON other.number = second"
-    ).fetchall()
+        f" LEFT JOIN sets AS one ON one.{column} = first LEFT JOIN sets AS other ON other.{column} = second"
+    )
+    if queries.is_shard(connection):
+        asked = "SELECT first, second, checksum FROM apart"
+    found = connection.execute(asked).fetchall()
     for one, other, checksum in found:
         texts = isinstance(one, str) and isinstance(other, str)
         if not texts or checksum != _checksum(one, other):

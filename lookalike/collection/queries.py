@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +19,8 @@ MOST_COMPARED = 20_000
 # Facts that help the user's programs and shape nothing: where the file of the current model was last seen.
 HINTS: Final = ("model_file",)
 Version = tuple[int, int]
+# What is to be said of an id that is not there; None if it is.
+Lookup = Callable[[str], NotFound | None]
 
 
 class SetFacts(NamedTuple):
@@ -48,6 +50,11 @@ def forget_facts(connection: sqlite3.Connection, *names: str) -> None:
     """Let facts be unsettled again; the caller holds the transaction."""
     connection.executemany("DELETE FROM facts WHERE name = ?", ((name,) for name in names))
     sealing.seal(connection)
+
+
+def is_shard(connection: sqlite3.Connection) -> bool:
+    """Whether the file is one of several that make a collection."""
+    return fact(connection, "collection") is not None
 
 
 def check_hint(name: object) -> None:
@@ -147,32 +154,43 @@ def version(connection: sqlite3.Connection) -> Version:
     return int(connection.execute("PRAGMA data_version").fetchone()[0]), connection.total_changes
 
 
+def fingerprint(descriptor: str | None, dimension: int | None, contents: dict[str, str]) -> str:
+    """SHA-256 of everything that shapes a ranking."""
+    shaping = [descriptor, dimension, list(contents.items())]
+    return hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
+
+
 class Remembered:
     """Contents and fingerprint as they were last read: a large gallery is asked for them again and again."""
 
     def __init__(self) -> None:
         self._version: Version | None = None
-        self._contents: dict[str, str] = {}
-        self._fingerprint = ""
+        self._contents: dict[str, str] | None = None
+        self._fingerprint: str | None = None
 
     def contents(self, connection: sqlite3.Connection, path: Path) -> dict[str, str]:
         """Id -> content hash, by id."""
-        self._catch_up(connection, path)
-        return dict(self._contents)
+        return dict(self.known(connection, path))
+
+    def known(self, connection: sqlite3.Connection, path: Path) -> dict[str, str]:
+        """As `contents`, not to be changed; the very same object while no set changes."""
+        self._catch_up(connection)
+        if self._contents is None:
+            self._contents = contents(connection, path)
+        return self._contents
 
     def fingerprint(self, connection: sqlite3.Connection, path: Path) -> str:
         """SHA-256 of everything that shapes a ranking: descriptor, dimension, contents."""
-        self._catch_up(connection, path)
+        self._catch_up(connection)
+        if self._fingerprint is None:
+            kind = fact(connection, "descriptor"), dimension(connection, path)
+            self._fingerprint = fingerprint(*kind, self.known(connection, path))
         return self._fingerprint
 
-    def _catch_up(self, connection: sqlite3.Connection, path: Path) -> None:
+    def _catch_up(self, connection: sqlite3.Connection) -> None:
         found = version(connection)
-        if found == self._version:
-            return
-        self._contents = contents(connection, path)
-        shaping = [fact(connection, "descriptor"), dimension(connection, path), list(self._contents.items())]
-        self._fingerprint = hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
-        self._version = found
+        if found != self._version:
+            self._contents, self._fingerprint, self._version = None, None, found
 
     def skip(self, before: Version, after: Version) -> None:
         """Take note of a change that touched no set, so that nothing needs to be read again."""
@@ -211,13 +229,22 @@ def has_crops(connection: sqlite3.Connection) -> bool:
 
 def unknown(connection: sqlite3.Connection, path: Path, set_id: object) -> NotFound:
     """The error for an id that is not there, with the nearest ids that are."""
-    sets = count(connection)
+    return missing(path, set_id, count(connection), lambda: ids(connection, path))
+
+
+def missing(path: Path, set_id: object, sets: int, known: Callable[[], list[str]]) -> NotFound:
+    """As `unknown`, of a gallery of so many sets; `known` reads their ids."""
     near: list[str] = []
     if isinstance(set_id, str) and sets <= MOST_COMPARED:
-        near = difflib.get_close_matches(set_id, ids(connection, path), n=SUGGESTIONS)
+        near = difflib.get_close_matches(set_id, known(), n=SUGGESTIONS)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`lookalike list` names them"
     holds = "1 set" if sets == 1 else f"{sets} sets"
     return NotFound(f"{path} has no set {set_id!r} among its {holds}: {hint}")
+
+
+def lookup(connection: sqlite3.Connection, path: Path) -> Lookup:
+    """How ids are looked up in one gallery file."""
+    return lambda set_id: None if has(connection, set_id) else unknown(connection, path, set_id)
 
 
 def several(ids: Iterable[str]) -> Iterable[str]:

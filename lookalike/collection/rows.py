@@ -81,16 +81,22 @@ def check_name(descriptor: object) -> None:
 def settle_kind(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor: str) -> None:
     """Let the first set fix the descriptor of a gallery with its dimension; refuse any other."""
     kind, dimension = queries.fact(connection, "descriptor"), queries.dimension(connection, path)
-    advice = "describe it the same way, or use another gallery"
     if kind is None or dimension is None:
         settled = (("descriptor", descriptor), ("dimension", str(faceset.dimension)))
         connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", settled)
         sealing.seal(connection)
-    elif kind != descriptor:
+    else:
+        refuse_other_kind(path, faceset, descriptor, kind, dimension)
+
+
+def refuse_other_kind(path: Path, faceset: FaceSet, descriptor: str, kind: str, dimension: int) -> None:
+    """Refuse a set whose descriptor or dimension is not that of the gallery."""
+    advice = "describe it the same way, or use another gallery"
+    if kind != descriptor:
         raise Conflict(
             f"{path} holds faces made by {kind!r}, set {faceset.id!r} was made by {descriptor!r}: {advice}"
         )
-    elif dimension != faceset.dimension:
+    if dimension != faceset.dimension:
         raise Conflict(
             f"{path} holds faces of {dimension} numbers, "
             f"those of set {faceset.id!r} have {faceset.dimension}: {advice}"

@@ -124,6 +124,35 @@ def step_4(connection: sqlite3.Connection) -> None:
     sealing.seal(connection)
 
 
+def step_5(connection: sqlite3.Connection) -> None:
+    """Decisions and pairs name sets by their ids: in a collection of several files these lie elsewhere."""
+    connection.execute("ALTER TABLE decision_sets RENAME TO old_decision_sets")
+    connection.execute(
+        "CREATE TABLE decision_sets ("
+        "decision INTEGER NOT NULL REFERENCES decisions (number) ON DELETE CASCADE,"
+        " position INTEGER NOT NULL, set_id TEXT NOT NULL, PRIMARY KEY (decision, position)) WITHOUT ROWID"
+    )
+    # Of a set that is lost there is no id: the checksum of the decision, or of the pair, then tells.
+    connection.execute(
+        "INSERT INTO decision_sets SELECT decision, position, ifnull(id, '') FROM old_decision_sets"
+        " LEFT JOIN sets ON sets.number = set_number"
+    )
+    connection.execute("DROP TABLE old_decision_sets")
+    connection.execute("CREATE INDEX decision_sets_by_set ON decision_sets (set_id)")
+    connection.execute("ALTER TABLE apart RENAME TO old_apart")
+    connection.execute(
+        "CREATE TABLE apart (first TEXT NOT NULL, second TEXT NOT NULL, checksum BLOB NOT NULL,"
+        " PRIMARY KEY (first, second)) WITHOUT ROWID"
+    )
+    connection.execute(
+        "INSERT OR REPLACE INTO apart SELECT min(ifnull(one.id, ''), ifnull(other.id, '')),"
+        " max(ifnull(one.id, ''), ifnull(other.id, '')), checksum FROM old_apart"
+        " LEFT JOIN sets AS one ON one.number = first LEFT JOIN sets AS other ON other.number = second"
+    )
+    connection.execute("DROP TABLE old_apart")
+    connection.execute("CREATE INDEX apart_by_second ON apart (second)")
+
+
 def good_faces(said: Iterable[str]) -> int:
     """Of how many sightings no weakness is known; what cannot be read is none of them."""
     found = 0
@@ -134,7 +163,7 @@ def good_faces(said: Iterable[str]) -> int:
     return found
 
 
-STEPS: Final = (step_1, step_2, step_3, step_4)
+STEPS: Final = (step_1, step_2, step_3, step_4, step_5)
 FORMAT: Final = len(STEPS)
 
 # Asked once when a gallery is opened, those of its format and of all before it: SQLite compiles them, which
@@ -157,7 +186,7 @@ PROBES: Final = (
     (
         "SELECT good FROM sets LIMIT 1",
         "SELECT number, made, kind, person, name, other, checksum FROM decisions LIMIT 1",
-        "SELECT decision, position, set_number FROM decision_sets LIMIT 1",
+        "SELECT decision, position FROM decision_sets LIMIT 1",
     ),
     (
         "SELECT seal FROM sets LIMIT 1",
@@ -165,7 +194,14 @@ PROBES: Final = (
         "SELECT number, made, path FROM backups LIMIT 1",
         "SELECT number, event, made, kind, content, model, least, descriptor, checksum FROM barred LIMIT 1",
     ),
+    (
+        "SELECT decision, position, set_id FROM decision_sets LIMIT 1",
+        "SELECT first, second, checksum FROM apart LIMIT 1",
+    ),
 )
+
+# The format from which on decisions and pairs name ids.
+NAMES_IDS: Final = 5
 
 # Tables of each format that are read whole, where a lost row would not show; small against the faces.
 LISTS: Final = (
@@ -173,6 +209,7 @@ LISTS: Final = (
     ("files", "set_files", "apart", "models"),
     ("decisions", "decision_sets"),
     ("events", "backups", "barred"),
+    (),
 )
 
 

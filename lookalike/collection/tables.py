@@ -73,8 +73,9 @@ class TableStore:
 
     @classmethod
     def beside(cls, gallery: str | Path) -> TableStore:
-        """The store of a gallery: ``x.gallery.derived`` for ``x.gallery``; a link has that of its gallery."""
-        return cls(Path(f"{Path(gallery).resolve()}.derived"))
+        """The store of a gallery: ``x.gallery.derived`` of ``x.gallery``, ``x/derived`` of a folder ``x``."""
+        path = Path(gallery).resolve()  # a link has the store of its gallery
+        return cls(path / "derived" if path.is_dir() else Path(f"{path}.derived"))
 
     def save(
         self, kind: str, fingerprint: str, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]

@@ -43,7 +43,7 @@ def create_app(path: Path, token: str, hosts: Collection[str], most_upload: int 
     Parameters
     ----------
     path : Path
-        The gallery file.
+        The gallery file, or the folder of a collection.
     token : str
         The secret of the printed address, which lets one browser in, once.
     hosts : collection of str

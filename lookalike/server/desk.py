@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from lookalike.collection.gallery import Gallery
+from lookalike.collection.opening import open_gallery
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.server.answering import Answering
 from lookalike.server.batches import BatchPage
@@ -51,11 +51,11 @@ class Desk:
     Parameters
     ----------
     path : Path
-        The gallery file.
+        The gallery file, or the folder of a collection.
     """
 
     def __init__(self, path: Path) -> None:
-        self.gallery = Gallery(path)
+        self.gallery = open_gallery(path)
         self.jobs = Jobs(path)
         self.pictures = Pictures(self.gallery, secrets.token_bytes(32))
         self.uploads = Uploads(self.gallery, self.jobs, self.pictures)

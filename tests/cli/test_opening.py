@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery, open_search
-from lookalike.cli.opening import open_gallery
+from lookalike.cli.opening import open_search_of
 
 SENTENCE = "of what this gallery asks of the regressor is unlike its training examples"
 
@@ -32,13 +32,13 @@ def test_a_regressor_that_guesses_is_told_of_on_training_and_ever_after(
         [logged] = caplog.messages
         assert SENTENCE in logged
         caplog.clear()
-        search = open_gallery(gallery, "max_max", "learnt", 0, quiet=False)
+        search = open_search_of(gallery, "max_max", "learnt", 0, quiet=False)
         assert capsys.readouterr().err == f"lookalike: {logged}\n"
         assert search.reranker.caution == logged
-        open_gallery(gallery, "max_max", "learnt", 0, quiet=True)
+        open_search_of(gallery, "max_max", "learnt", 0, quiet=True)
         assert capsys.readouterr().err == ""
         # Examples from where retrieval happens: nothing to warn of, now or later.
         for _ in range(2):
-            open_gallery(gallery, "max_max", "learnt:examples=near", 0, quiet=False)
+            open_search_of(gallery, "max_max", "learnt:examples=near", 0, quiet=False)
         assert SENTENCE not in capsys.readouterr().err
         assert caplog.messages == []

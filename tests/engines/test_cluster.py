@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from lookalike import FaceSet, Gallery, find, index, open_gallery, open_search, parts
-from lookalike.collection.tables import TableStore
+from lookalike import FaceSet, Gallery, index, open_gallery, open_search, parts
 from lookalike.engines.ray import Ray
-from lookalike.evaluation.protocol import evaluate
+from lookalike.evaluation.protocol import leave_one_out
 from lookalike.progress import Item
 from lookalike.sharding import split
 from tests.small_world import small_world
@@ -65,11 +63,6 @@ def folder(tmp_path: Path, world: tuple[list[FaceSet], dict[str, str]]) -> Path:
     return tmp_path / "collection"
 
 
-def forgotten(path: Path) -> None:
-    """Delete what was derived of the whole, so that it is made again."""
-    TableStore.beside(path).drop()
-
-
 @pytest.mark.parametrize("similarity", ["max_max", "max_correlation"])
 def test_rankings_are_those_of_one_file_to_the_last_bit(nodes: Nodes, folder: Path, similarity: str) -> None:
     with Gallery(folder.parent / "one.gallery") as whole, open_gallery(folder) as spread:
@@ -110,25 +103,22 @@ def test_a_node_that_is_lost_between_queries_changes_nothing(nodes: Nodes, folde
 
 
 def test_a_node_that_is_lost_during_an_evaluation_changes_nothing(
-    nodes: Nodes, folder: Path, world: tuple[list[FaceSet], dict[str, Any]]
+    nodes: Nodes, folder: Path, world: tuple[list[FaceSet], dict[str, str]]
 ) -> None:
+    lost: list[str] = []
+
+    def losing(items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        for number, item in enumerate(items):
+            if number == 10 and not lost:
+                lost.append(text)
+                nodes.lose_one()
+            yield item
+
     with open_gallery(folder) as spread:
         search = open_search(spread, reranker="csls", engine=nodes.engine)
-        first = evaluate(search, world[1])
-        lost: list[str] = []
-
-        def losing(items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
-            for number, item in enumerate(items):
-                if number == 10 and not lost:
-                    lost.append(text)
-                    nodes.lose_one()
-                yield item
-
-        assert evaluate(search, world[1], track=losing) == first
+        methods = {"csls": [search.reranker]}
+        expected = leave_one_out(search.tables, methods, world[1])
+        found = leave_one_out(search.tables, methods, world[1], losing)
         assert lost
+        assert found.to_dict() == expected.to_dict()
     nodes.replace_it()
-
-
-def test_a_shard_that_is_missing_is_told_in_words(nodes: Nodes, folder: Path) -> None:
-    with open_gallery(folder) as spread:
-        assert find(spread.ids()[0], spread, engine=nodes.engine).ids
