@@ -26,7 +26,7 @@ LAYERS = {
         "disk",
     ),
     1: ("kernels",),
-    2: ("similarities", "descriptors", "preparations"),
+    2: ("similarities", "descriptors", "preparations", "engines"),
     3: ("transitivity", "collection", "intake", "worlds"),
     4: ("rerankers",),
     5: (
@@ -38,6 +38,8 @@ LAYERS = {
         "preparing",
         "packing",
         "soundness",
+        "estimating",
+        "spreading",
         "indexing",
         "derived",
         "training",

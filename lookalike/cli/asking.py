@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookalike.cli.opening import open_search_of, read_asked
+from lookalike.cli.opening import open_engine, open_search_of, read_asked
 from lookalike.cli.options import (
+    Address,
     At,
+    Engine,
     Face,
     GalleryPath,
     Json,
@@ -47,6 +49,8 @@ def find(
         ),
     ] = None,
     seed: Seed = 0,
+    engine: Engine = "local",
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -58,9 +62,9 @@ def find(
     check_top(top)
     if picture is not None:
         check_new(picture)
-    with open_gallery(gallery) as opened:
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         asked = read_asked(opened, query, set_id, face, at)
-        search = open_search_of(opened, similarity, reranker, seed, quiet, shortlist, prepare)
+        search = open_search_of(opened, similarity, reranker, seed, quiet, shortlist, prepare, place)
         ranking = search.find(asked, top)
         if picture is not None:
             draw_ranking(opened, search, asked, picture, top)
@@ -113,6 +117,8 @@ def explain(
     face: Face = None,
     at: At = None,
     seed: Seed = 0,
+    engine: Engine = "local",
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -120,10 +126,10 @@ def explain(
     from lookalike import open_gallery
     from lookalike.cli.reasons import print_explanation
 
-    with open_gallery(gallery) as opened:
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         asked = read_asked(opened, query, set_id, face, at)
         opened.get(target)  # says so if there is no such set
-        search = open_search_of(opened, similarity, reranker, seed, quiet, prepare=prepare)
+        search = open_search_of(opened, similarity, reranker, seed, quiet, prepare=prepare, engine=place)
         explanation = search.explain(asked, target)
         [known] = opened.listing([target])
     if json:

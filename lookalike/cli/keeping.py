@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lookalike.cli.options import GalleryPath, Json, OneReranker, Prepare, Quiet, Seed, Similarity
+from lookalike.cli.options import (
+    Address,
+    Engine,
+    GalleryPath,
+    Json,
+    OneReranker,
+    Prepare,
+    Quiet,
+    Seed,
+    Similarity,
+)
 from lookalike.cli.terminal import Progresses, counted, print_json, print_table, seen_from_to
 from lookalike.errors import BadInput
 
@@ -25,15 +35,17 @@ def index(
         bool,
         typer.Option("--prepare-again", help="Learn the preparation anew, from the gallery as it is now."),
     ] = False,
+    engine: Engine = "local",
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Prepare the sets and find the neighbours of each; only what is new is compared."""
     from lookalike import open_gallery, parts
-    from lookalike.cli.opening import open_tables
+    from lookalike.cli.opening import open_engine, open_tables
 
-    with open_gallery(gallery) as opened:
-        tables = open_tables(opened, similarity, quiet, prepare, prepare_again)
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
+        tables = open_tables(opened, similarity, quiet, prepare, prepare_again, place)
     written, prepared = parts.spec(tables.similarity), parts.spec(tables.preparation)
     if json:
         print_json({"sets": len(tables), "similarity": written, "preparation": prepared})
@@ -48,15 +60,17 @@ def train(
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",
     seed: Seed = 0,
+    engine: Engine = "local",
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Learn the second stage from the gallery itself, without a label."""
     from lookalike import open_gallery, parts
-    from lookalike.cli.opening import open_search_of
+    from lookalike.cli.opening import open_engine, open_search_of
 
-    with open_gallery(gallery) as opened:
-        search = open_search_of(opened, similarity, reranker, seed, quiet, prepare=prepare)
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
+        search = open_search_of(opened, similarity, reranker, seed, quiet, prepare=prepare, engine=place)
     if json:
         print_json(
             {

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from lookalike.cli.opening import open_tables, train_method
-from lookalike.cli.options import GalleryPath, Json, Prepare, Quiet, Seed, Similarity
+from lookalike.cli.opening import open_engine, open_tables, train_method
+from lookalike.cli.options import Address, Engine, GalleryPath, Json, Prepare, Quiet, Seed, Similarity
 from lookalike.cli.terminal import Progresses, plain, print_json, print_table, say
 
 # What is measured unless something is asked for: what `find` does; in a report, all of the paper's beside it.
@@ -48,6 +48,8 @@ def evaluate(
         Path | None, typer.Option(metavar="DIR", help="Write a report with figures into this folder.")
     ] = None,
     faces: Annotated[bool, typer.Option("--faces", help="The report may show pictures of faces.")] = False,
+    engine: Engine = "local",
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -69,10 +71,10 @@ def evaluate(
     names = _names((PLAIN if report is None else REPORTED) if rerankers is None else rerankers)
     chosen = range(seed, seed + (seeds or (1 if report is None else 3)))
     known = join_labels(read_labels(path) for path in labels)
-    with open_gallery(gallery) as opened:
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         asked = [query for path in queries for query in read_queries(opened, path)] if queries else None
         check_experiment(opened, known, names, chosen, asked)
-        tables = open_tables(opened, similarity, quiet, prepare)
+        tables = open_tables(opened, similarity, quiet, prepare, engine=place)
         experiment = Experiment(opened, tables, known, names, chosen, asked, split)
         if not split:
             for name in experiment.methods:

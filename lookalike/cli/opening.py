@@ -12,6 +12,7 @@ from lookalike.sighting import seconds
 
 if TYPE_CHECKING:
     from lookalike import FaceSet, Gallery, Search
+    from lookalike.engines.contract import Engine
     from lookalike.rerankers.contract import Reranker
     from lookalike.transitivity.tables import Tables
 
@@ -24,6 +25,7 @@ def open_search_of(
     quiet: bool,
     shortlist: bool | None = False,
     prepare: str = "auto",
+    engine: Engine | str = "local",
 ) -> Search:
     """Check every parameter, then index and train what is missing, saying first what has to be made."""
     from lookalike import parts
@@ -36,7 +38,7 @@ def open_search_of(
     method = parts.build("rerankers", reranker)
     method.check()
     check_shortlist(parts.build("similarities", similarity), method, shortlist)
-    tables = open_tables(gallery, similarity, quiet, prepare)
+    tables = open_tables(gallery, similarity, quiet, prepare, engine=engine)
     [fitted] = train_method(gallery, tables, reranker, [seed], quiet)
     if will_be_made(tables, fitted, shortlist, gallery):
         say(f"coding the faces of {counted(len(tables))} for shortlists first; this is kept", quiet)
@@ -44,13 +46,29 @@ def open_search_of(
     return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, gallery), sure)
 
 
+def open_engine(name: str, address: str | None) -> Engine:
+    """The engine that is asked for; to be closed when the work is done."""
+    from lookalike import parts
+
+    given = "" if address is None else f"{',' if ':' in name else ':'}address={address}"
+    engine: Engine = parts.build("engines", f"{name}{given}")
+    return engine
+
+
 def open_tables(
-    gallery: Gallery, similarity: str, quiet: bool, prepare: str = "auto", again: bool = False
+    gallery: Gallery,
+    similarity: str,
+    quiet: bool,
+    prepare: str = "auto",
+    again: bool = False,
+    engine: Engine | str = "local",
 ) -> Tables:
     """Learn and index what is missing, saying first what that takes; learn the preparation again if asked."""
     from lookalike import index, parts, preparing
     from lookalike.indexing import needed
+    from lookalike.spreading import check_spread
 
+    check_spread(gallery, engine)
     part, chosen = parts.build("similarities", similarity), preparing.choose(gallery, prepare)
     if again and not chosen.is_learnt:
         say(f"{parts.spec(chosen)} learns nothing: there is nothing to learn again", quiet)
@@ -60,7 +78,7 @@ def open_tables(
     need = None if quiet else needed(gallery, part, prepare)
     if need is not None:
         say(f"indexing {counted(len(gallery))} by {similarity}, which is kept: {need}")
-    return index(gallery, part, Progresses(quiet), prepare)
+    return index(gallery, part, Progresses(quiet), prepare, engine)
 
 
 def train_method(

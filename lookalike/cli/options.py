@@ -33,5 +33,12 @@ Prepare = Annotated[
         help="What is done to faces first, as in within:root=true; none leaves them as they are.",
     ),
 ]
+Engine = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="Where a split gallery is compared: local or ray.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="The Ray cluster (default: one for as long as this runs)."),
+]
 OneReranker = Annotated[str, typer.Option(help="Second stage, with options as in learnt:proxies=5.")]
 Seed = Annotated[int, typer.Option(help="Chooses the sets from which the second stage learns.")]

@@ -11,7 +11,8 @@ from typing import Annotated, Final
 import typer
 
 from lookalike.cli import Interrupted
-from lookalike.cli.options import GalleryPath
+from lookalike.cli.opening import open_engine
+from lookalike.cli.options import Address, Engine, GalleryPath
 from lookalike.cli.terminal import say
 from lookalike.errors import BadInput, StorageFailed
 
@@ -38,6 +39,8 @@ def serve(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
+    engine: Engine = "local",
+    address: Address = None,
 ) -> None:
     """Show a gallery as a local web page, on which people are found, judged and named."""
     import signal
@@ -52,13 +55,13 @@ def serve(
             f"the page needs {reason.name!r}, which is not installed: `pip install 'lookalike[page]'`"
         ) from reason
 
-    with closing(_listening(host, port)) as listening:
+    with open_engine(engine, address) as place, closing(_listening(host, port)) as listening:
         chosen = listening.getsockname()[1]
         token = secrets.token_urlsafe(16)
         # Browsers leave the usual port of the web out.
         behind = "" if chosen == 80 else f":{chosen}"
-        app = create_app(gallery, token, [f"{name}{behind}" for name in _names(host)])
-        address = f"http://{_written(host)}{behind}/?token={token}"
+        app = create_app(gallery, token, [f"{name}{behind}" for name in _names(host)], engine=place)
+        entry = f"http://{_written(host)}{behind}/?token={token}"
         if host not in LOOPBACK:
             say(
                 f"lookalike: other machines can reach this page at {host}, and whoever listens on the way "
@@ -68,11 +71,11 @@ def serve(
         if hasattr(signal, "SIGPIPE"):
             # Whoever asks may leave before the answer ends, which must not end us.
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-        print(address, flush=True)
+        print(entry, flush=True)
         say("Open this address in a browser; it works once. Ctrl-C ends the server.")
         if browser:
             # Some browsers keep whoever opens them waiting.
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(entry,), daemon=True).start()
         # The server puts everything away, then raises the signal that ended it again: the usual way to end.
         with suppress(Interrupted, KeyboardInterrupt):
             run(app, listening)

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from lookalike import __version__
+from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable, LookalikeError, NotFound, StorageFailed
 from lookalike.server import api_deciding, api_jobs, api_looking, pages
 from lookalike.server.desk import Desk
@@ -37,7 +38,13 @@ FOR_PROGRAMS: Final = ("/api/", "/pictures/", "/films/", "/static/")
 THREADS: Final = 120
 
 
-def create_app(path: Path, token: str, hosts: Collection[str], most_upload: int = MOST_UPLOAD) -> FastAPI:
+def create_app(
+    path: Path,
+    token: str,
+    hosts: Collection[str],
+    most_upload: int = MOST_UPLOAD,
+    engine: Engine | str = "local",
+) -> FastAPI:
     """The page and its JSON for one gallery.
 
     Parameters
@@ -50,13 +57,15 @@ def create_app(path: Path, token: str, hosts: Collection[str], most_upload: int 
         Names and ports by which the server is reached, as in ``127.0.0.1:8417``.
     most_upload : int
         Largest upload, in bytes.
+    engine : Engine or str
+        Where the shards of a collection are opened and compared.
 
     Raises
     ------
     NotFound, GalleryUnreadable, StorageFailed
         If the gallery cannot be opened.
     """
-    desk = Desk(path)
+    desk = Desk(path, engine)
 
     @asynccontextmanager
     async def alive(app: FastAPI) -> AsyncIterator[None]:

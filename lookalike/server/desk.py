@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lookalike.collection.opening import open_gallery
+from lookalike.engines.contract import Engine
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.server.answering import Answering
 from lookalike.server.batches import BatchPage
@@ -40,6 +41,7 @@ from lookalike.server.models import (
 from lookalike.server.pictures import FILM, UPLOAD, Pictures
 from lookalike.server.searches import Searches
 from lookalike.server.uploads import Uploads
+from lookalike.spreading import check_spread
 from lookalike.strips import media_type
 
 
@@ -52,15 +54,18 @@ class Desk:
     ----------
     path : Path
         The gallery file, or the folder of a collection.
+    engine : Engine or str
+        Where the shards of a collection are opened and compared.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, engine: Engine | str = "local") -> None:
         self.gallery = open_gallery(path)
+        check_spread(self.gallery, engine)
         self.jobs = Jobs(path)
         self.pictures = Pictures(self.gallery, secrets.token_bytes(32))
         self.uploads = Uploads(self.gallery, self.jobs, self.pictures)
         self.browsing = Browsing(self.gallery, self.pictures)
-        self.searches = Searches(self.gallery, self.jobs)
+        self.searches = Searches(self.gallery, self.jobs, engine)
         self.films = Films(self.gallery, self.browsing, self.pictures)
         self.deciding = Deciding(self.gallery, self.browsing)
         self.answering = Answering(self.gallery, self.browsing, self.searches, self.uploads)

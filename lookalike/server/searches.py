@@ -12,6 +12,7 @@ from typing import Literal, overload
 
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
+from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput
 from lookalike.indexing import index
 from lookalike.kernels.threads import thread_count
@@ -61,10 +62,12 @@ class Searches:
     ----------
     gallery : Gallery
     jobs : Jobs
+    engine : Engine or str
+        Where the shards of a collection are opened and compared.
     """
 
-    def __init__(self, gallery: Gallery, jobs: Jobs) -> None:
-        self._gallery, self._jobs = gallery, jobs
+    def __init__(self, gallery: Gallery, jobs: Jobs, engine: Engine | str = "local") -> None:
+        self._gallery, self._jobs, self._engine = gallery, jobs, engine
         self._lock = threading.Lock()
         self._held: OrderedDict[Method, Ready] = OrderedDict()
         self._opening: dict[Method, Job] = {}
@@ -150,7 +153,7 @@ class Searches:
             return self._renew(method, at_once=True)
 
         def work(job: Job) -> str:
-            tables = index(self._gallery, method.similarity, job.track)
+            tables = index(self._gallery, method.similarity, job.track, engine=self._engine)
             return f"{len(tables)} sets are indexed by {parts.spec(tables.similarity)}."
 
         return self._jobs.start("index", "comparing the sets", work)
@@ -175,7 +178,8 @@ class Searches:
         began = time.monotonic()
         try:
             version = self._gallery.fingerprint()
-            search = open_search(self._gallery, method.similarity, method.reranker, track=job.track)
+            about = method.similarity, method.reranker
+            search = open_search(self._gallery, *about, track=job.track, engine=self._engine)
             with self._lock:
                 self._held[method] = Ready(search, version)
                 self._held.move_to_end(method)

@@ -220,6 +220,7 @@ def test_a_server_that_is_gone_is_told(browser: Browser, tmp_path: Path) -> None
         page.goto(printed)
         page.locator(".card .cover").first.click()
         page.locator("#answers .answer").first.wait_for()
+        page.wait_for_load_state("load")  # until the scripts are there, a link is only a link
     page.get_by_role("link", name="Why?").first.click()
     expect(page.locator("#sheet")).to_contain_text("The server does not answer.")
     page.keyboard.press("Escape")
