@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -18,11 +19,14 @@ from lookalike.collection.holding import Copy
 from lookalike.collection.judged import Person
 from lookalike.collection.leaving import Gone
 from lookalike.collection.queries import several
+from lookalike.collection.schema import now
 from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
 from lookalike.intake.describer import choose_descriptor
 from lookalike.judging import judged
 from lookalike.progress import Track, silent
 from lookalike.removing import Derived, take_out
+
+logger = logging.getLogger(__name__)
 
 NOT_REACHED: Final = (
     "original films, photos and other sources",
@@ -138,13 +142,26 @@ def forget(
     people = _looks(gallery, ids) if bar_alike else []
     known = [one.path for one in gallery.backups()]
     gone, derived = take_out(gallery, lambda: gallery.forget(ids, bar or bar_alike, people), track)
-    [event] = [one for one in gallery.events() if one.number == gone.event]
+    made, wiped = _told(gallery, gone.event)
     copies = holding.copies(gallery.path, known, set(ids), set(contents))
-    wiped = not gallery.facts()["purge_due"]
-    done = Receipt(str(gallery.path), event.made, gone, derived, wiped, tuple(copies), ids, tuple(originals))
+    done = Receipt(str(gallery.path), made, gone, derived, wiped, tuple(copies), ids, tuple(originals))
     if receipt is not None:
         _write(receipt, done)
     return done
+
+
+def _told(gallery: Gallery, event: int) -> tuple[str, bool]:
+    """When something was forgotten, and whether its traces are wiped.
+
+    It is gone by now: a disk that refuses to say so must not look as if it were not. Then the wipe counts as
+    due, which whoever opens the gallery next finds out.
+    """
+    try:
+        [found] = [one for one in gallery.events() if one.number == event]
+        return found.made, not gallery.facts()["purge_due"]
+    except StorageFailed as reason:
+        logger.warning("%s cannot be asked whether all traces are wiped: %s", gallery.path, reason)
+        return now(), False
 
 
 def find_person(gallery: Gallery, name: str) -> Person:

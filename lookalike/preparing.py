@@ -142,7 +142,7 @@ def prepared_sets(
 
 def kept_preparation(gallery: Gallery, part: Preparation) -> Known | None:
     """Open what was learnt earlier; None if there is nothing that may be used."""
-    stored = TableStore.beside(gallery.path).latest(_kind(part), look=preparation_faults)
+    stored = TableStore.beside(gallery.path).latest(preparation_kind(part), look=preparation_faults)
     facts = {} if stored is None else stored.facts
     if stored is None or (facts.get("format"), facts.get("version")) != (FORMAT, part.version):
         return None
@@ -244,7 +244,8 @@ def sample(counts: Sequence[int], most: int = MOST_FACES) -> tuple[NDArray[np.in
 _KIND = "preparation "
 
 
-def _kind(part: Preparation) -> str:
+def preparation_kind(part: Preparation) -> str:
+    """What the table of a preparation is called."""
     return f"{_KIND}{parts.spec(part)}"
 
 
@@ -260,7 +261,7 @@ def _default(gallery: Gallery | None) -> Preparation | str:
 
 def _learn(gallery: Gallery, part: Preparation, track: Track) -> Preparation:
     """Fit and keep; again if a set left the gallery meanwhile."""
-    store, kind = TableStore.beside(gallery.path), _kind(part)
+    store, kind = TableStore.beside(gallery.path), preparation_kind(part)
     while True:
         listing, contents = list(gallery.listing()), gallery.contents()
         chosen, most = sample([one.faces for one in listing])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.engines.contract import Engine
-from lookalike.errors import BadInput, LookalikeError
+from lookalike.errors import BadInput, LookalikeError, NotFound
 from lookalike.packing import (
     hashes_of,
     ids_of,
@@ -25,7 +26,7 @@ from lookalike.packing import (
     prepared_to_arrays,
 )
 from lookalike.preparations.contract import Preparation
-from lookalike.preparing import prepared_sets, table_kind
+from lookalike.preparing import preparation_faults, preparation_kind, prepared_sets, table_kind
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
 from lookalike.transitivity import shard
 from lookalike.transitivity.shard import Shard
@@ -55,11 +56,11 @@ def check_spread(gallery: object, engine: Engine | str) -> None:
     BadInput
         If the gallery is one file, and the engine is not the one of this process.
     """
-    chosen = parts.spec(choose_engine(engine))
-    if chosen != "local" and not isinstance(gallery, ShardedGallery):
+    chosen = choose_engine(engine)
+    if not chosen.is_here and not isinstance(gallery, ShardedGallery):
         what = f"{gallery.path} is one file" if isinstance(gallery, Gallery) else "these are sets in memory"
         raise BadInput(
-            f"{what}, which the engine {chosen} cannot spread: "
+            f"{what}, which the engine {parts.spec(chosen)} cannot spread: "
             "split a gallery with `lookalike split`, or leave the engine out"
         )
 
@@ -83,7 +84,9 @@ def hold_shards(
     engine : Engine
     """
     files = [one.path.absolute() for one in gallery.shards if len(one)]
-    residents = engine.hold(open_shard, [(str(file), similarity, preparation) for file in files])
+    wanted = _unlearnt(preparation), preparation.fingerprint()
+    folder = str(gallery.path.absolute())
+    residents = engine.hold(open_shard, [(str(file), folder, similarity, *wanted) for file in files])
     found = residents.ask_all(shard.held)
     numbers = {id: number for number, id in enumerate(contents)}
     if {id: content for ids, hashes, _ in found for id, content in zip(ids, hashes, strict=True)} != contents:
@@ -107,11 +110,23 @@ def hold_shards(
     return SpreadSets(residents, places, sizes, similarity, read)
 
 
-def open_shard(path: str, similarity: SetSimilarity, preparation: Preparation) -> Shard:
+def open_shard(path: str, folder: str, similarity: SetSimilarity, part: Preparation, learnt: str) -> Shard:
     """Open one shard with its faces prepared, which is kept beside its file and found again.
 
-    It is called in the place where the shard is to be open: its arrays are mapped there.
+    It is called in the place where the shard is to be open, also when it has to be opened again: all that it
+    is given is small, and its arrays are mapped there.
+
+    Parameters
+    ----------
+    path, folder : str
+        The file of the shard, and the folder of its collection.
+    similarity : SetSimilarity
+    part : Preparation
+        With nothing learnt: what was learnt lies beside the collection.
+    learnt : str
+        The fingerprint of what was learnt.
     """
+    preparation = _read_preparation(folder, part, learnt)
     with Gallery(Path(path)) as gallery:
         store, kind = TableStore.beside(gallery.path), f"prepared {table_kind(similarity, preparation)}"
         while True:
@@ -125,6 +140,33 @@ def open_shard(path: str, similarity: SetSimilarity, preparation: Preparation) -
                     store.drop(kind)  # a set left meanwhile: no table may keep it
                     continue
             return Shard(tuple(contents), tuple(contents.values()), similarity, prepared_of(stored.arrays))
+
+
+def _unlearnt(part: Preparation) -> Preparation:
+    """The same preparation with nothing learnt, which is small."""
+    found = copy.copy(part)
+    for name in [name for name in vars(found) if name.endswith("_")]:
+        delattr(found, name)
+    return found
+
+
+def _read_preparation(gallery: str | Path, part: Preparation, fingerprint: str) -> Preparation:
+    """Read what was learnt from beside a gallery, whatever that holds now.
+
+    Raises
+    ------
+    NotFound
+        If what lies there is not what is wanted: it was learnt anew, or deleted.
+    """
+    if not part.is_learnt:
+        return part
+    stored = TableStore.beside(gallery).latest(preparation_kind(part), look=preparation_faults)
+    if stored is not None:
+        found = copy.copy(part)
+        found.from_arrays({name: array for name, array in stored.arrays.items() if name != "hashes"})
+        if found.fingerprint() == fingerprint:
+            return found
+    raise NotFound(f"{parts.spec(part)} of {gallery} was learnt anew meanwhile: ask again")
 
 
 def _prepared(

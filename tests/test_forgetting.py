@@ -12,7 +12,7 @@ import pytest
 
 from lookalike import FaceSet, Gallery, index, judging, open_search
 from lookalike.collection import holding
-from lookalike.errors import BadInput, Conflict, NotFound
+from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
 from lookalike.forgetting import barred_list, find_person, forget, unbar
 from lookalike.ingest import add
 from tests.canaries import FILE, IDS, NAMES, canary, clues, fill, traces
@@ -299,3 +299,19 @@ def test_everything_is_for_its_owner_only(path: Path) -> None:
         os.umask(before)
     assert {mode for one, mode in modes.items() if one.is_file()} == {0o600}
     assert {mode for one, mode in modes.items() if one.is_dir()} == {0o700}
+
+
+class _Refusing(Gallery):
+    """A gallery on a disk that fails once the sets are gone."""
+
+    def events(self):
+        raise StorageFailed(f"the disk refused to read {self.path}")
+
+
+def test_a_disk_that_fails_when_the_sets_are_gone_does_not_hide_that_they_are(path: Path) -> None:
+    """T3: the command said that it had failed, and the same command then found no such set."""
+    with _Refusing(path) as gallery:
+        receipt = forget(gallery, list(IDS))
+        assert not receipt.is_wiped
+        assert receipt.made
+        assert not set(IDS) & set(gallery.ids())

@@ -113,7 +113,8 @@ def _beside(gallery: Gallery, way: str, number: int, chance: random.Random) -> N
     if way == "forget" or len(ids) > SETS:
         forget(gallery, [chance.choice(ids)])
     if way == "find":
-        find(chance.choice(ids), gallery, reranker="baseline")
+        # One that is there still: another was forgotten a moment ago, if there were many.
+        find(chance.choice(gallery.ids()), gallery, reranker="baseline")
 
 
 def _look(pid: int, seen: Seen) -> None:

@@ -65,7 +65,7 @@ class TableStore:
     Parameters
     ----------
     folder : path
-        Where the tables lie; made, for its owner only, when the first one is saved.
+        Where they lie; made, for its owner only, when the first is saved.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -73,8 +73,8 @@ class TableStore:
 
     @classmethod
     def beside(cls, gallery: str | Path) -> TableStore:
-        """The store of a gallery: ``x.gallery.derived`` of ``x.gallery``, ``x/derived`` of a folder ``x``."""
-        path = Path(gallery).resolve()  # a link has the store of its gallery
+        """The store of a gallery: ``x.gallery.derived`` for ``x.gallery``, ``x/derived`` for a folder `x`."""
+        path = Path(gallery).resolve()  # a link has that of its gallery
         return cls(path / "derived" if path.is_dir() else Path(f"{path}.derived"))
 
     def save(
@@ -95,10 +95,8 @@ class TableStore:
 
         Raises
         ------
-        BadInput
-            If an array holds objects, or a fact is not a JSON value.
-        StorageFailed
-            If the disk refuses; then nothing has changed.
+        BadInput, StorageFailed
+            If an array holds objects or a fact is no JSON value; if the disk refuses: nothing has changed.
         """
         target = self._place(kind, fingerprint)
         given = {str(name): manifest.checked_array(name, array) for name, array in arrays.items()}

@@ -103,6 +103,9 @@ class Residents(ABC):
 class Engine(ABC):
     """Opens shards in their places, and applies functions to many things."""
 
+    # Whether all of it is done in this process.
+    is_here: bool = False
+
     @abstractmethod
     def hold(self, opening: Work, given: Sequence[tuple[Any, ...]]) -> Residents:
         """Open shards that stay open: ``opening`` is called in the place of each, with what it is given.

@@ -12,6 +12,8 @@ from lookalike.engines.contract import Answers, Engine, Residents, Work
 class Local(Engine):
     """Shards are opened here when they are first asked; the work itself uses all processors."""
 
+    is_here = True
+
     def hold(self, opening: Work, given: Sequence[tuple[Any, ...]]) -> Residents:
         """Remember how each is opened."""
         return _Here(opening, given)

@@ -24,6 +24,8 @@ from lookalike.kernels.threads import thread_count
 QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 # Pieces of work that wait for a worker each: enough to keep it busy, and no more than fit its memory.
 WAITING: Final = 2
+# The address of the cluster that runs on this machine already.
+FOUND: Final = "auto"
 # Seconds to wait for a cluster to answer the door.
 PATIENCE: Final = 5.0
 
@@ -79,7 +81,7 @@ class Ray(Engine):
 
     def _start(self) -> None:
         os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
-        if self.address not in (None, "auto"):
+        if self.address is not None and self.address != FOUND:
             _check_reachable(str(self.address))
         about: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         if self.address is None:

@@ -39,13 +39,12 @@ def held(shard: Shard) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.int
 
 def some(shard: Shard, numbers: NDArray[np.int64]) -> PreparedSets:
     """Some sets, as arrays of their own that can be sent."""
-    chosen = shard.sets[numbers]
-    return PreparedSets({name: np.array(chosen.arrays[name]) for name in chosen.arrays}, chosen.starts)
+    return _own(shard.sets[numbers])
 
 
 def matched(shard: Shard, queries: PreparedSets) -> Matches:
     """Match every query with every set of the shard."""
-    return compare(shard.similarity, queries, shard.sets)
+    return compare(shard.similarity, _own(queries), shard.sets)
 
 
 def agreements(
@@ -72,7 +71,7 @@ def near_later(
     count : int
         As for `SetSimilarity.match_near`.
     """
-    later = shard.sets[first:]
+    run, later = _own(run), shard.sets[first:]
 
     def part(where: slice) -> NearMatches:
         near = shard.similarity.match_near(run, later[where], floors_run, floors_own[where], count)
@@ -83,7 +82,12 @@ def near_later(
 
 def beside(shard: Shard, one: PreparedSets, before: int, after: int) -> Matches:
     """Match one set, as a, with those of the shard up to ``before``, and with those from ``after`` on."""
-    return between(shard.similarity, shard.sets[:before], one, shard.sets[after:])
+    return between(shard.similarity, shard.sets[:before], _own(one), shard.sets[after:])
+
+
+def _own(sets: PreparedSets) -> PreparedSets:
+    """Sets as arrays of their own, which can be sent and written: of others machine code is made anew."""
+    return PreparedSets({name: np.array(sets.arrays[name]) for name in sets.arrays}, sets.starts)
 
 
 def joined(parts: list[NearMatches]) -> NearMatches:

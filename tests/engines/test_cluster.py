@@ -63,14 +63,20 @@ def folder(tmp_path: Path, world: tuple[list[FaceSet], dict[str, str]]) -> Path:
     return tmp_path / "collection"
 
 
-@pytest.mark.parametrize("similarity", ["max_max", "max_correlation"])
-def test_rankings_are_those_of_one_file_to_the_last_bit(nodes: Nodes, folder: Path, similarity: str) -> None:
+# All of them by one baseline; by the other, one that learns, one that subtracts and one that asks again.
+STAGES = [("max_max", name) for name in parts.names("rerankers")]
+STAGES += [("max_correlation", name) for name in ("learnt:references=3", "auto", "query_expansion")]
+
+
+def test_rankings_are_those_of_one_file_to_the_last_bit(nodes: Nodes, folder: Path) -> None:
     with Gallery(folder.parent / "one.gallery") as whole, open_gallery(folder) as spread:
-        for reranker in parts.names("rerankers"):
+        for similarity, reranker in STAGES:
             expected = open_search(whole, similarity, reranker)
             found = open_search(spread, similarity, reranker, engine=nodes.engine)
             for query in (whole.ids()[7], OUTSIDE):
-                assert found.find(query).to_dict() == expected.find(query).to_dict(), reranker
+                assert found.find(query).to_dict() == expected.find(query).to_dict(), (similarity, reranker)
+            target = whole.ids()[8]
+            assert found.explain(OUTSIDE, target).to_dict() == expected.explain(OUTSIDE, target).to_dict()
 
 
 def test_a_node_that_is_lost_during_an_index_changes_nothing(nodes: Nodes, folder: Path) -> None:
