@@ -25,6 +25,7 @@ NAMES = (
     "startup",
     "evaluate",
     "intake",
+    "cluster",
     "page",
 )
 RESULTS = Path("bench-results")

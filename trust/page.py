@@ -18,12 +18,12 @@ If none of N cases fails, the chance of a failure in a case like these is below 
 (the rule of three): that is what the column *bound* says. It says nothing of cases that are unlike these.
 
 """
-COLUMNS: Final = ("test", "what", "cases", "failures", "bound", "seconds", "date", "seed")
+COLUMNS: Final = ("test", "what", "cases", "failures", "bound", "seconds", "date", "version", "seed")
 
 
 def as_page(known: Mapping[str, Mapping[str, Any]]) -> str:
     """The page: a table of all tests, what is short of the release size, notes, failures."""
-    lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|---:|---:|---:|---:|---|---:|"]
+    lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|---:|---:|---:|---:|---|---|---:|"]
     for name, one in known.items():
         cells = (
             name,
@@ -33,6 +33,7 @@ def as_page(known: Mapping[str, Mapping[str, Any]]) -> str:
             bound(one["cases"], one["failures"]),
             f"{one['seconds']:,.0f}",
             one["date"],
+            one["version"],
             str(one["seed"]),
         )
         lines.append(f"| {' | '.join(cells)} |")

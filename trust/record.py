@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from lookalike import __version__
 from trust.outcome import Outcome
 from trust.page import as_page
 from trust.tests import Test
@@ -54,6 +55,7 @@ class Record:
             "first_failures": outcome.failures[:MOST_FAILURES],
             "seconds": round(outcome.seconds, 1),
             "date": datetime.now(UTC).date().isoformat(),
+            "version": __version__,
             "share": share,
             "seed": seed,
             "is_short": is_short,
