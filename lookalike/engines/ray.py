@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -80,11 +81,15 @@ class Ray(Engine):
         return self._ray
 
     def _start(self) -> None:
-        os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+        for name, value in QUIET.items():
+            os.environ.setdefault(name, value)
         if self.address is not None and self.address != FOUND:
             _check_reachable(str(self.address))
         about: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         if self.address is None:
+            # Ray listens to all who reach this machine: without a secret they could run programs on it.
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
             about |= {"num_cpus": thread_count(), "include_dashboard": False}
         else:
             about |= {"address": self.address}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,29 @@ def test_a_shard_whose_process_dies_is_opened_again(tmp_path: Path) -> None:
         assert residents.ask(places.dying_once, {0: (trace,)}) == {0: 3.0}
         assert Path(trace).exists()
         assert residents.ask_all(places.total, 1.0) == [3.0, 3.0]
+
+
+def test_nobody_gets_in_who_does_not_know_the_secret() -> None:
+    with Ray() as engine, engine.hold(places.opened, [("a", [1, 2])]) as residents:
+        assert residents.ask_all(places.total, 1.0) == [3.0]
+        import ray
+
+        address = ray.get_runtime_context().gcs_address
+        code = (
+            f"import ray; ray.init(address={address!r}); print('in', ray.get(ray.remote(lambda: 7).remote()))"
+        )
+        for told in ({"RAY_AUTH_MODE": "disabled"}, {"RAY_AUTH_TOKEN": "0" * 64}):
+            known = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"}
+            done = subprocess.run(
+                [sys.executable, "-c", code],
+                env={**known, **told},
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+            assert done.returncode != 0
+            assert "in 7" not in done.stdout
+            assert "authentication" in done.stderr.lower()
 
 
 def test_another_version_is_refused_with_both() -> None:
