@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lookalike import disk
-from lookalike.collection import checking, connections, copying, events, queries, schema
-from lookalike.collection.connections import Connection
+from lookalike.collection import checking, connections, copying, copying_shards, events, queries, retelling
 from lookalike.collection.failures import in_words
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.membership import is_collection
+from lookalike.collection.opening import open_gallery
+from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable, LookalikeError, NotFound, StorageFailed
 from lookalike.indexing import table_fits
 from lookalike.progress import Track, silent
-
-# Kept of the gallery that was replaced: what it went through must not be forgotten by going back in time.
-CARRIED = ("events", "backups", "barred")
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,8 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
     ----------
     gallery : Gallery
     destination : path
-        The file to write, or a folder, in which it is called after the gallery and the time.
+        The file to write, or a folder, in which it is called after the gallery and the time. Of a collection
+        in several files the backup is a folder too, of all files as they are at one moment.
     track : callable
         Shows progress.
 
@@ -78,10 +77,6 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
     StorageFailed
         If the disk refuses; then there is no backup.
     """
-    if len(gallery.shards) > 1 or gallery.shards[0] is not gallery:
-        raise BadInput(
-            f"{gallery.path} is a collection in several files: copy the folder while nobody writes"
-        )
     target = _target(gallery.path, Path(destination)).absolute()
     if target.exists() or target.is_symlink():
         raise Conflict(f"{target} is there already, and a backup overwrites nothing: choose another name")
@@ -89,6 +84,9 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
     # Noted before it is there: a note too many is harmless, a backup that nobody knows of is not.
     note = _noted(gallery, target)
     try:
+        if isinstance(gallery, ShardedGallery):
+            sets = copying_shards.back_up(gallery, target, track)
+            return BackedUp(target, sets, note is not None)
         with in_words(target), copying.aside(target) as working:
             with gallery._opened.stream() as connection:
                 copying.fill(connection, working, track, is_held=True)
@@ -97,7 +95,7 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
                 raise Conflict(f"{target} was made meanwhile by somebody else: choose another name")
     except BaseException:
         if note is not None:
-            with suppress(LookalikeError), gallery._opened.transaction(writing=True) as connection:
+            with suppress(LookalikeError), gallery.shards[0]._opened.transaction(writing=True) as connection:
                 events.forget_backup(connection, note)
         raise
     return BackedUp(target, sets, note is not None)
@@ -135,6 +133,8 @@ def restore(
     origin, target = Path(source), Path(path).absolute()
     if not origin.exists():
         raise NotFound(f"there is no backup at {origin}: name the file that `lookalike backup` made")
+    if is_collection(origin):
+        return _restore_shards(origin, target, replace, track, wait)
     with in_words(origin):
         connections.check_file(origin)
         if target.exists() and target.samefile(origin):
@@ -161,10 +161,33 @@ def restore(
             kept, back = _replace(new, origin, target, wait)
         else:
             kept, back = None, ()
-            _tell(new, origin)
+            retelling.tell(new, copying.sha256(origin))
             if not disk.publish(new, target):
                 raise Conflict(f"{path} was made meanwhile by somebody else: choose another name")
-    with Gallery(target) as gallery:
+    return _restored(target, kept, back)
+
+
+def _restore_shards(origin: Path, target: Path, replace: bool, track: Track, wait: float) -> Restored:
+    if target.exists() and target.samefile(origin):
+        raise BadInput(f"{origin} cannot be restored to itself: name another folder")
+    if target.exists() and not is_collection(target):
+        raise BadInput(
+            f"{target} is there already and is no collection of several files, which {origin} is: "
+            f"choose another name"
+        )
+    if target.exists() and not replace:
+        raise Conflict(
+            f"{target} is there already: restore to another name, or replace it (--replace), "
+            f"which keeps the old one"
+        )
+    _check_folder(target)
+    with in_words(target):
+        kept, back = copying_shards.bring_back(origin, target.resolve(), wait, track)
+    return _restored(target, kept, back)
+
+
+def _restored(target: Path, kept: Path | None, back: tuple[str, ...]) -> Restored:
+    with open_gallery(target) as gallery:
         store = TableStore.beside(target)
         # Tables of the gallery that was there may know sets that this one does not.
         store.erase_others([one.path for one in store.stored() if table_fits(gallery, one)])
@@ -172,9 +195,12 @@ def restore(
 
 
 def _target(gallery: Path, destination: Path) -> Path:
-    if not destination.is_dir():
+    # Nothing is put into a collection of several files.
+    if not destination.is_dir() or is_collection(destination):
         return destination
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
+    if gallery.is_dir():
+        return destination / f"{gallery.resolve().name}-{when}"
     return destination / f"{gallery.stem}-{when}{gallery.suffix or '.gallery'}"
 
 
@@ -185,9 +211,11 @@ def _check_folder(target: Path) -> None:
 
 def _noted(gallery: Gallery, target: Path) -> int | None:
     """Note a backup in the gallery; not in one of an older format, which that would change, or read-only."""
-    if int(gallery.facts()["format"] or 0) < events.SINCE or not connections.is_writable(gallery.path):
+    if int(gallery.facts()["format"] or 0) < events.SINCE or not connections.is_writable(
+        gallery.shards[0].path
+    ):
         return None
-    with gallery._opened.transaction(writing=True) as connection:
+    with gallery.shards[0]._opened.transaction(writing=True) as connection:
         return events.note_backup(connection, target)
 
 
@@ -206,56 +234,9 @@ def _replace(new: Path, origin: Path, target: Path, wait: float) -> tuple[Path, 
             old, _ = stack.enter_context(copying.alone(target, wait))
         except GalleryUnreadable:
             # It is damaged, which is why it is replaced; nothing can be carried over from it.
-            back = _tell(new, origin, None, kept)
+            back = retelling.tell(new, copying.sha256(origin), None, kept)
             copying.put_over_damaged(new, target, kept)
         else:
-            back = _tell(new, origin, old, kept)
+            back = retelling.tell(new, copying.sha256(origin), old, kept)
             copying.put(new, target, kept)
     return kept, back
-
-
-def _tell(
-    new: Path, origin: Path, old: Connection | None = None, kept: Path | None = None
-) -> tuple[str, ...]:
-    """Write into a copy that it was restored, and what befell the gallery before; return who is back."""
-    with copying.changed(new) as connection:
-        # An old backup must not make a gallery forget what it bars.
-        if old is not None and schema.found(old) >= events.SINCE:
-            schema.migrate(connection)
-            _carry(old, connection)
-        if schema.found(connection) < events.SINCE:
-            return ()
-        events.insert(
-            connection, "restore", {"backup": copying.sha256(origin), "sets": queries.count(connection)}
-        )
-        if kept is not None:
-            events.note_backup(connection, kept)
-        forgotten: set[str] = set()
-        for event in events.everything(connection, new):
-            if event.kind == "forget":
-                forgotten |= {str(each) for each in event.said.get("contents", ())}
-        contents = queries.contents(connection, new)
-        return tuple(set_id for set_id, content in contents.items() if content in forgotten)
-
-
-def _carry(old: Connection, new: sqlite3.Connection) -> None:
-    """Copy history, backups and what is barred, if the backup is an earlier state of the same gallery."""
-    try:
-        rows = {name: old.execute(f"SELECT * FROM {name}").fetchall() for name in CARRIED}
-    except sqlite3.DatabaseError:
-        return  # damaged, which may be why it is replaced
-    for name in CARRIED:
-        known = {row[0]: row for row in rows[name]}
-        there = new.execute(f"SELECT * FROM {name}").fetchall()
-        # What was taken back meanwhile (a bar) is no contradiction; another entry of that number is.
-        if any(known.get(row[0], row) != row for row in there):
-            return
-    created = "SELECT value FROM facts WHERE name = 'created'"
-    if old.execute(created).fetchone() != new.execute(created).fetchone():
-        return
-    for name in CARRIED:
-        numbers = {number for (number,) in new.execute(f"SELECT number FROM {name}")}
-        more = [row for row in rows[name] if row[0] not in numbers]
-        if more:
-            marks = ", ".join("?" * len(more[0]))
-            new.executemany(f"INSERT INTO {name} VALUES ({marks})", more)

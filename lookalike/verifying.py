@@ -14,10 +14,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from lookalike import parts, preparing
-from lookalike.collection import checking, manifest, shelved
+from lookalike.collection import checking, checking_shards, manifest, shelved
 from lookalike.collection.failures import in_words
 from lookalike.collection.findings import Finding, of_gallery, of_table
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.membership import is_collection
 from lookalike.collection.opening import open_gallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFound
@@ -65,7 +66,8 @@ def verify(gallery: Gallery | str | Path, track: Track = silent) -> list[Finding
         If the disk refuses.
     """
     path = gallery.path if isinstance(gallery, Gallery) else Path(gallery)
-    found = checking.findings(path.absolute(), track=track)
+    several = is_collection(path)
+    found = (checking_shards if several else checking).findings(path.absolute(), track=track)
     found = [_called(one, path) for one in found]
     with in_words(path):
         found += shelved.strangers(path.resolve())
@@ -111,7 +113,8 @@ def repair(gallery: Gallery, findings: Sequence[Finding], track: Track = silent)
 def _called(one: Finding, path: Path) -> Finding:
     """The gallery as the user calls it."""
     full, said = str(path.absolute()), str(path)
-    return Finding(one.what.replace(full, said), said, one.kind, one.advice, one.sets)
+    where = one.where.replace(full, said)
+    return Finding(one.what.replace(full, said), where, one.kind, one.advice, one.sets)
 
 
 # Derived tables.

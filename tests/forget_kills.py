@@ -12,10 +12,10 @@ import signal
 import sys
 from pathlib import Path
 
-from lookalike import Gallery
+from lookalike import open_gallery
 from lookalike.collection import connections
 from lookalike.forgetting import forget
-from tests.canaries import IDS, clues, traces
+from tests.canaries import clues, leaving, traces
 
 WATCHED = ("open", "os.rename", "os.remove", "os.link", "os.mkdir", "os.rmdir")
 INSTRUCTIONS = 1000
@@ -65,8 +65,8 @@ def forgotten(folder: Path, last: int | None) -> int:
     try:
         steps = Steps(folder, last)
         steps.watch()
-        with Gallery(folder / "g") as gallery:
-            forget(gallery, IDS, bar=True, receipt=folder / "receipt")
+        with open_gallery(folder / "g") as gallery:
+            forget(gallery, leaving(), bar=True, receipt=folder / "receipt")
         os.write(writing, str(steps.count).encode())
         os._exit(0)
     finally:
@@ -85,13 +85,13 @@ def main(template: Path, points: int) -> None:
         last = round((place - 0.5) * steps / points) + 1 if place else None
         told = forgotten(folder, last)
         steps = steps or told
-        with Gallery(folder / "g") as gallery:
-            held = {one for one in IDS if one in gallery}
-            assert held in (set(), set(IDS)), f"half forgotten at step {last} of {steps}"
+        with open_gallery(folder / "g") as gallery:
+            held = {one for one in leaving() if one in gallery}
+            assert held in (set(), set(leaving())), f"half forgotten at step {last} of {steps}"
             assert len(gallery.events()) == (0 if held else 1)
             if held:
                 before += 1
-                forget(gallery, IDS, bar=True)
+                forget(gallery, leaving(), bar=True)
             else:
                 after += 1
         left = traces(folder, looked_for)

@@ -128,10 +128,10 @@ PLANTED = {
     "a file changed its content": (f"UPDATE files SET content = '{'1' * 64}' WHERE number = 1", "checksum"),
     "a file is no file": ("UPDATE files SET kind = 'song' WHERE number = 1", "entry that is none"),
     "a file is lost, not its sets": ("DELETE FROM files WHERE number = 1", "a file of no set"),
-    "a pair points elsewhere": ("UPDATE apart SET first = 2 WHERE first = 1", "kept apart"),
+    "a pair points elsewhere": ("UPDATE apart SET first = 'film#2' WHERE second = 'film#1'", "kept apart"),
     "a pair of nobody": (
-        "INSERT INTO apart VALUES (98, 99, zeroblob(32))",
-        "a pair of sets that are not both there",
+        "INSERT INTO apart VALUES ('p', 'q', zeroblob(32))",
+        "not the pair that was kept apart",
     ),
     "a model is lost, not its vectors": ("DELETE FROM models", "a vector of no face or no model"),
     "a model changed its name": ("UPDATE models SET name = 'another'", "checksum"),

@@ -127,7 +127,7 @@ IN_GALLERY: Final[dict[str, Plant]] = {
     "a film with another path": _statement("UPDATE files SET path = '/elsewhere'"),
     "a film is missing": _statement("DELETE FROM files"),
     "a film of no set": _statement("UPDATE set_files SET set_number = set_number + 5000"),
-    "a pair of other sets": _statement("UPDATE apart SET second = second + 5000"),
+    "a pair of other sets": _statement("UPDATE apart SET second = second || '5000'"),
     "a pair with another checksum": _statement("UPDATE apart SET checksum = x'00'"),
     "a model that nobody knows": _statement("UPDATE vectors SET model = 77"),
     "a model of the wrong length": _statement("UPDATE models SET dimension = 3"),
@@ -136,7 +136,7 @@ IN_GALLERY: Final[dict[str, Plant]] = {
     "a decision is another": _statement("UPDATE decisions SET kind = 'different' WHERE kind = 'same'"),
     "a decision has another name": _statement("UPDATE decisions SET name = 'Eve' WHERE kind = 'name'"),
     "a decision is missing": _statement("DELETE FROM decisions WHERE kind = 'name'"),
-    "a decision on other sets": _statement("UPDATE decision_sets SET set_number = 5000 WHERE position = 1"),
+    "a decision on other sets": _statement("UPDATE decision_sets SET set_id = '5000' WHERE position = 1"),
     "a decision on no sets": _statement("DELETE FROM decision_sets"),
     "an event that is no event": _statement(
         "INSERT INTO events VALUES (NULL, '2026-01-01T00:00:00+00:00', 'forget', 'no JSON')"

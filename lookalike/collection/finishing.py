@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from lookalike.collection import (
     connections,
@@ -25,6 +27,8 @@ from lookalike.collection.leaving import Gone, Told
 from lookalike.collection.merging import Merged
 from lookalike.collection.together import Held, Together
 from lookalike.errors import StorageFailed
+
+logger = logging.getLogger(__name__)
 
 
 def finish(together: Together, merged: Merged, intent: Intent) -> None:
@@ -126,10 +130,9 @@ def use(connection: Connection, merged: Merged, place: int, name: str) -> None:
 
 def remove(together: Together, merged: Merged, ids: Sequence[str]) -> None:
     """Delete sets with all that is known of them, in every shard."""
-    with together.changing() as held:
+    with _deciding(together) as decided, together.changing() as held:
         _check(held, merged, ids)
-        intent = _take_out(held, merged, ids)
-    _done(together, intent)
+        decided += _take_out(held, merged, ids)
 
 
 def forget(
@@ -137,14 +140,14 @@ def forget(
 ) -> Gone:
     """As `remove`; what went is counted, written down and, if asked for, barred, in the same step."""
     told = Told()
-    with together.changing() as held:
+    with _deciding(together) as decided, together.changing() as held:
         _check(held, merged, ids)
         for set_id in ids:
             place = merged.place_of(set_id)
             told.take(held[place], merged.shards[place].path, set_id, bar)
         touched = [one for place, one in held.items() if place == 0 or leaves(one, ids)]
         before = [leaving.counts(one) for one in touched]
-        intent = _take_out(held, merged, ids)
+        decided += _take_out(held, merged, ids)
         after = [leaving.counts(one) for one in touched]
         lost = {
             table: count
@@ -155,8 +158,7 @@ def forget(
             # A film that shows sets of two shards is one film.
             lost["files"] = sum(_is_gone(held, merged, content) for content in told.files)
         gone = told.note(held[0], {table: count for table, count in lost.items() if count}, bar, people)
-    _done(together, intent)
-    return gone
+    return gone  # noqa: RET504  (what the disk refuses at the end of the block may be passed over)
 
 
 def _check(held: Held, merged: Merged, ids: Sequence[str]) -> None:
@@ -171,8 +173,8 @@ def _is_gone(held: Held, merged: Merged, content: str) -> bool:
     return all(media.of(held[place], one.path, content) is None for place, one in each)
 
 
-def _take_out(held: Held, merged: Merged, ids: Sequence[str]) -> Intent | None:
-    """Delete in every shard, which hold their breath; what the others than shard 0 will owe if we die."""
+def _take_out(held: Held, merged: Merged, ids: Sequence[str]) -> list[Intent]:
+    """Delete in every shard, none of which commits yet; what others than shard 0 will owe when it does."""
     decisions.forget(held[0], merged.shards[0].path, ids)
     touched = [place for place, one in held.items() if leaves(one, ids)]
     for place in touched:
@@ -182,14 +184,42 @@ def _take_out(held: Held, merged: Merged, ids: Sequence[str]) -> Intent | None:
     purge.mark_file(held[0])
     held[0].execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (merging.DERIVED, secrets.token_hex(8)))
     if set(touched) <= {0} and any(map(merging.has_sets, held.values())):
-        return None  # only shard 0 changed, in one step
+        return []  # only shard 0 changed, in one step
     intent = Intent(intents.LEAVE, tuple(ids))
     intents.write(held[0], intent)
-    return intent
+    return [intent]
 
 
-def _done(together: Together, intent: Intent | None) -> None:
-    if intent is not None:
-        clear(together, intent)
+@contextmanager
+def _deciding(together: Together) -> Iterator[list[Intent]]:
+    """A block that may decide one thing in shard 0; afterwards it is done, or will be, and wiped.
+
+    What the disk refuses once it is decided is logged: whoever asks next finishes it, and sees none of it.
+    """
+    decided: list[Intent] = []
+    try:
+        try:
+            yield decided
+        except StorageFailed as reason:
+            if not decided or not _is_decided(together, decided[0]):
+                raise
+            raise _Later(str(reason)) from reason
+        for intent in decided:
+            try:
+                clear(together, intent)
+            except StorageFailed as reason:
+                raise _Later(str(reason)) from reason
+    except _Later as reason:
+        logger.warning("a removal in %s is finished when it is next used: %s", together.path, reason)
+        return
     for one in together.shards:
         one._opened.catch_up(wait=one._opened.wait, derived=True)
+
+
+class _Later(StorageFailed):
+    """What is decided, but not done everywhere."""
+
+
+def _is_decided(together: Together, intent: Intent) -> bool:
+    with together.shards[0]._opened.transaction() as connection:
+        return intents.read(connection, together.shards[0].path) == intent

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from lookalike.collection import membership
 from lookalike.collection.connections import is_gallery
 
 # What is known of a copy.
@@ -41,20 +42,34 @@ def copies(
         Of the sets that were forgotten.
     """
     own = gallery.resolve()
+    parts = set(map(Path.resolve, membership.shard_files(own))) if own.is_dir() else {own}
     known = list(dict.fromkeys(map(Path, backups)))
-    beside = []
-    with suppress(OSError):
-        beside = [path for path in sorted(own.parent.iterdir()) if path.is_file() and is_gallery(path)]
+    beside: list[Path] = []
+    # A collection in several files keeps copies of them, from before an upgrade, in its own folder.
+    for folder in (own.parent, *((own,) if own.is_dir() else ())):
+        with suppress(OSError):
+            beside += [path for path in sorted(folder.iterdir()) if _is_one(path)]
     found = []
     for path in dict.fromkeys([*known, *beside]):
         with suppress(OSError):
-            if path.resolve() == own:
+            if path.resolve() in {own, *parts}:
                 continue
         if not path.exists():
             found.append(Copy(str(path), GONE))
-        elif (held := _holds(path, ids, contents)) is not False:
+        elif (held := _any(path, ids, contents)) is not False:
             found.append(Copy(str(path), UNREADABLE if held is None else HOLDS))
     return found
+
+
+def _is_one(path: Path) -> bool:
+    return (path.is_file() and is_gallery(path)) or membership.is_collection(path)
+
+
+def _any(path: Path, ids: Collection[str], contents: Collection[str]) -> bool | None:
+    """Whether a gallery, of one file or several, has one of the sets; None if a file does not say."""
+    files = membership.shard_files(path) if path.is_dir() else [path]
+    each = [_holds(one, ids, contents) for one in files]
+    return True if True in each else None if None in each or not each else False
 
 
 def _holds(path: Path, ids: Collection[str], contents: Collection[str]) -> bool | None:

@@ -78,6 +78,11 @@ def is_collection(folder: Path) -> bool:
     return folder.is_dir() and any((folder / name).exists() for name in (NAME, UNFINISHED))
 
 
+def shard_files(folder: Path) -> list[Path]:
+    """The shards that lie in a folder, whatever its manifest says."""
+    return sorted(one for one in folder.iterdir() if SHARD.fullmatch(one.name))
+
+
 def write(folder: Path, told: Membership, name: str = NAME) -> None:
     """Write a manifest, which is what makes a folder a collection; aside first, then renamed and synced."""
     said = {

@@ -78,10 +78,10 @@ def look(path: Path, repair: str) -> Shelved:
 
 def strangers(gallery: Path) -> Iterator[Finding]:
     """What lies among the files of a gallery and is not read: left by a killed process, or a stranger's."""
-    for each in _entries(gallery.parent):
+    for each in _entries(gallery if gallery.is_dir() else gallery.parent):
         if each.name.startswith(ASIDE):
             yield litter(each, "a file aside, being written or left by a process that was killed")
-    folder = Path(f"{gallery}.derived")
+    folder = TableStore.beside(gallery).folder
     for each in _entries(folder):
         if (
             aside.UNFINISHED.fullmatch(each.name)
