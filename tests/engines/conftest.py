@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Iterator
 
 import pytest
 
 from lookalike import parts
 from lookalike.engines.contract import Engine
+
+# Ray asks for these once in a process: clusters of tests and those that the engine starts must agree.
+os.environ.setdefault("RAY_AUTH_MODE", "token")
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
 
 @pytest.fixture(scope="module", params=parts.names("engines"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lookalike import FaceSet, Gallery, index, open_gallery, open_search, parts
+from lookalike import FaceSet, Gallery, index, open_gallery, open_search
 from lookalike.engines.ray import Ray
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.progress import Item
@@ -63,9 +63,8 @@ def folder(tmp_path: Path, world: tuple[list[FaceSet], dict[str, str]]) -> Path:
     return tmp_path / "collection"
 
 
-# All of them by one baseline; by the other, one that learns, one that subtracts and one that asks again.
-STAGES = [("max_max", name) for name in parts.names("rerankers")]
-STAGES += [("max_correlation", name) for name in ("learnt:references=3", "auto", "query_expansion")]
+# One that learns, one that subtracts, one that asks again; tests/test_spreading.py has all, in one process.
+STAGES = [("max_max", "learnt:references=3"), ("max_max", "auto"), ("max_correlation", "query_expansion")]
 
 
 def test_rankings_are_those_of_one_file_to_the_last_bit(nodes: Nodes, folder: Path) -> None:

@@ -1,0 +1,156 @@
+"""A collection in several files: every part answers as it does in one file, to the last bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lookalike import FaceSet, Gallery, find, index, open_gallery, open_search, parts, remove
+from lookalike.collection.gallery import Gallery as AnyGallery
+from lookalike.collection.tables import TableStore
+from lookalike.errors import BadInput, NotFound
+from lookalike.sharding import split
+from lookalike.spreading import open_shard
+from lookalike.transitivity.spread import SpreadSets
+from lookalike.verifying import verify
+from tests.small_world import small_world
+
+SETS = small_world(people=12, sets=5, faces=3)[0]
+OUTSIDE = FaceSet("outside", small_world(people=2, seed=9)[0][0].faces)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One gallery, and the same in 1, 2, 3 and 7 shards."""
+    folder = tmp_path_factory.mktemp("made")
+    write(folder / "one.gallery", SETS)
+    for shards in (1, 2, 3, 7):
+        split(folder / "one.gallery", folder / f"in-{shards}", shards)
+    return folder
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    write(tmp_path / "one.gallery", SETS)
+    split(tmp_path / "one.gallery", tmp_path / "in-3", 3)
+    return tmp_path / "in-3"
+
+
+def write(path: Path, sets: list[FaceSet]) -> None:
+    with Gallery(path, create=True) as gallery:
+        for one in sets:
+            gallery.add(one)
+
+
+def agree(whole: AnyGallery, spread: AnyGallery, similarity: str, reranker: str) -> None:
+    expected, found = (open_search(one, similarity, reranker) for one in (whole, spread))
+    asked, target = whole.ids()[7], whole.ids()[8]
+    for query in (asked, OUTSIDE):
+        assert found.find(query).to_dict() == expected.find(query).to_dict()
+        assert found.explain(query, target).to_dict() == expected.explain(query, target).to_dict()
+
+
+@pytest.mark.parametrize("reranker", parts.names("rerankers"))
+def test_every_second_stage(made: Path, reranker: str) -> None:
+    with open_gallery(made / "one.gallery") as whole, open_gallery(made / "in-3") as spread:
+        agree(whole, spread, "max_max", reranker)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 7])
+@pytest.mark.parametrize("similarity", parts.names("similarities"))
+def test_every_similarity_and_number_of_shards(made: Path, similarity: str, shards: int) -> None:
+    with open_gallery(made / "one.gallery") as whole, open_gallery(made / f"in-{shards}") as spread:
+        agree(whole, spread, similarity, "adaptive")
+
+
+def test_what_comes_and_goes(collection: Path, tmp_path: Path) -> None:
+    new = [FaceSet(f"new-{number}", one.faces + 0.05) for number, one in enumerate(SETS[:4])]
+    gone = [SETS[3].id, SETS[9].id]
+    left = [one for one in [*SETS, *new] if one.id not in gone]
+    write(tmp_path / "two.gallery", left)
+    with open_gallery(collection) as spread, open_gallery(tmp_path / "two.gallery") as whole:
+        open_search(spread)
+        for one in new:
+            spread.add(one)
+        remove(spread, gone)
+        agree(whole, spread, "max_max", "auto")
+        assert verify(collection) == []
+        # No table of any shard knows who was removed.
+        for table in collection.rglob("*.npy"):
+            assert gone[0].encode() not in table.read_bytes()
+
+
+def test_an_index_that_was_damaged_is_found_and_made_again(collection: Path) -> None:
+    with open_gallery(collection) as spread:
+        before = find(SETS[0].id, spread).to_dict()
+        scores = max(collection.glob("derived/max_max*/*/*.npy"), key=lambda path: path.stat().st_size)
+        scores.write_bytes(scores.read_bytes()[:-8] + bytes(8))
+        assert any(str(scores.parent) in one.where for one in verify(collection))
+        assert find(SETS[0].id, spread).to_dict() == before
+
+
+def test_neighbours_of_somebody_else_are_found(collection: Path) -> None:
+    """The checksums fit, but what is written is not what the faces say."""
+    with open_gallery(collection) as spread:
+        tables = index(spread)
+        store = TableStore.beside(collection)
+        [stored] = [one for one in store.stored() if "neighbours/scores" in one.arrays]
+        wrong = {name: np.array(array) for name, array in stored.arrays.items()}
+        wrong["neighbours/scores"] = wrong["neighbours/scores"] * 0.5
+        store.drop()
+        store.save(stored.manifest.kind, stored.fingerprint, wrong, dict(stored.facts))
+        assert any("not as similar to its neighbours" in one.what for one in verify(collection))
+        again = index(spread)
+        assert again.neighbours.scores.tobytes() == tables.neighbours.scores.tobytes()
+
+
+def test_the_prepared_faces_of_a_shard_are_kept_and_only_new_ones_made(collection: Path) -> None:
+    with open_gallery(collection) as spread:
+        part = parts.build("similarities", "max_max")
+        nothing = parts.build("preparations", "none")
+        path = str(spread.shards[0].path)
+        first = open_shard(path, str(collection), part, nothing, "")
+        again = open_shard(path, str(collection), part, nothing, "")
+        assert first.ids == again.ids == tuple(spread.shards[0].ids())
+        assert first.sets.arrays["faces"].tobytes() == again.sets.arrays["faces"].tobytes()
+
+
+def test_a_preparation_that_was_learnt_anew_meanwhile_is_told(collection: Path) -> None:
+    within = parts.build("preparations", "within")
+    with (
+        open_gallery(collection) as spread,
+        pytest.raises(NotFound, match="was learnt anew meanwhile: ask again"),
+    ):
+        open_shard(
+            str(spread.shards[0].path), str(collection), parts.build("similarities", "max_max"), within, "x"
+        )
+
+
+def test_a_learnt_preparation_is_the_same_in_every_shard(made: Path) -> None:
+    with open_gallery(made / "one.gallery") as whole, open_gallery(made / "in-7") as spread:
+        expected = open_search(whole, preparation="within").find(SETS[0].id)
+        assert open_search(spread, preparation="within").find(SETS[0].id).to_dict() == expected.to_dict()
+
+
+def test_a_search_goes_on_when_the_collection_is_closed(made: Path) -> None:
+    with open_gallery(made / "in-3") as spread:
+        search = open_search(spread)
+        expected = search.find(SETS[0].id).to_dict()
+        assert isinstance(search.tables.sets, SpreadSets)
+    assert search.find(SETS[0].id).to_dict() == expected
+
+
+@pytest.mark.parametrize("what", ["file", "memory"])
+def test_one_file_cannot_be_spread(made: Path, what: str) -> None:
+    with (
+        open_gallery(made / "one.gallery") as whole,
+        pytest.raises(BadInput, match="the engine ray:address=None cannot spread"),
+    ):
+        find(SETS[0].id, whole if what == "file" else SETS, engine="ray")
+
+
+def test_there_is_no_shortlist_of_shards(made: Path) -> None:
+    with open_gallery(made / "in-3") as spread, pytest.raises(BadInput, match="gallery in several files"):
+        open_search(spread, reranker="baseline", shortlist=True)
