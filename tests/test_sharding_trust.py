@@ -8,18 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from lookalike import Gallery, open_gallery, verify
+from lookalike import Gallery, add, open_gallery, verify
 from lookalike.backing import backup, restore
 from lookalike.collection import schema
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable
 from lookalike.forgetting import forget
 from lookalike.sharding import split
 from lookalike.upgrading import upgrade
+from tests import media
 from tests.canaries import IDS, clues, fill, leaving, traces
 from tests.cli_process import Ready
 from tests.collection.samples import a_set, edit
 from tests.full_gallery import planted, write_full_gallery
-from tests.shards import answers
+from tests.shards import answers, empty_collection
 
 
 @pytest.fixture(scope="module")
@@ -186,3 +187,47 @@ def test_commands(made: Path, tmp_path: Path) -> None:
         assert ready.run("split", "g", "e", "--shards", "1001", cwd=tmp_path).code == 3
     finally:
         ready.close()
+
+
+def test_footage(tmp_path: Path) -> None:
+    """Albums, one in the other, a film, a photo of nobody; an album that grows, a film that is moved."""
+    from PIL import Image
+
+    archive = tmp_path / "archive"
+    (archive / "album" / "inner").mkdir(parents=True)
+    for number in (0, 1):
+        media.face(240 + 10 * number, number).save(archive / "album" / f"{number}.png")
+    media.face(250, 0).save(archive / "album" / "inner" / "0.png")
+    Image.new("RGB", (300, 200), (90, 90, 90)).save(archive / "album" / "wall.png")
+    shutil.copy(media.video(tmp_path), archive / "clip.mp4")
+    folder = empty_collection(tmp_path / "d", 4)
+    done = add(folder, [archive])
+    assert sorted(done.added) == ["album#1", "album#2", "album/inner#1", "clip.mp4#1"]
+    media.face(260, 1).save(archive / "album" / "9.png")
+    (archive / "clip.mp4").rename(archive / "moved.mp4")
+    done = add(folder, [archive])
+    assert (done.added, done.grown, done.files, done.known) == ([], ["album#2"], 1, 5)
+    with open_gallery(folder) as gallery:
+        assert len(gallery.get("album#2")) == 2
+        assert gallery.facts()["files"] == 6
+        assert [one.path for one in gallery.files_of("clip.mp4#1")] == [str(archive / "moved.mp4")]
+        assert sum(len(one) > 0 for one in gallery.shards) > 1
+    assert verify(folder) == []
+
+
+def test_the_page(made: Path, tmp_path: Path) -> None:
+    from lookalike.server.desk import Desk
+    from lookalike.server.models import SetsAsk
+
+    shutil.copytree(made, tmp_path / "d")
+    desks = [Desk(made.parent / "g"), Desk(tmp_path / "d")]
+    try:
+        pages = [desk.set_page(SetsAsk()) for desk in desks]
+        assert [one.key for one in pages[0].sets] == [one.key for one in pages[1].sets]
+        assert desks[0].gallery_view().sets == desks[1].gallery_view().sets == 15
+        keys = [one.key for one in pages[1].sets]
+        assert desks[1].judge(keys[-1], [keys[-3]], "unsure")
+        assert desks[1].undo()
+    finally:
+        for desk in desks:
+            desk.close()

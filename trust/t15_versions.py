@@ -15,7 +15,7 @@ from lookalike.errors import Conflict, GalleryUnreadable, LookalikeError
 from lookalike.progress import Track, silent
 from lookalike.upgrading import upgrade
 from lookalike.verifying import verify
-from tests.collection.samples import a_set, edit, sightings, write_format_1, write_format_2
+from tests.collection.samples import a_set, edit, sightings, write_format_1, write_format_2, write_format_4
 from trust.apart import run_apart
 from trust.outcome import Outcome, share_of
 
@@ -47,10 +47,13 @@ def write(path: Path, number: int, sets: list[FaceSet]) -> None:
     if number == 1:
         write_format_1(path, [FaceSet(one.id, one.faces, one.origin, pictures=one.pictures) for one in sets])
         return
-    write_format_2(path, sets, (sets[0].id, sets[1].id))
+    if number >= 4:
+        write_format_4(path, sets, (sets[0].id, sets[1].id))
+    else:
+        write_format_2(path, sets, (sets[0].id, sets[1].id))
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        for step in schema.STEPS[2:number]:
+        for step in schema.STEPS[4 if number >= 4 else 2 : number]:
             step(connection)
         connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")

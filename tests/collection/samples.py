@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sqlite3
 from contextlib import closing
@@ -133,6 +134,60 @@ def write_format_2(path: Path, sets: list[FaceSet], apart: tuple[str, str]) -> N
             (check, *apart),
         )
         connection.execute("PRAGMA user_version = 2")
+
+
+def write_format_4(path: Path, sets: list[FaceSet], apart: tuple[str, str]) -> None:
+    """A gallery as lookalike 0.8 wrote it, with a verdict on the pair and a name; word for word, as above."""
+    write_format_2(path, sets, apart)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(
+            "CREATE TABLE decisions (number INTEGER PRIMARY KEY AUTOINCREMENT, made TEXT NOT NULL,"
+            " kind TEXT NOT NULL, person INTEGER, name TEXT NOT NULL, other INTEGER, checksum BLOB NOT NULL)"
+        )
+        connection.execute(
+            "CREATE TABLE decision_sets ("
+            "decision INTEGER NOT NULL REFERENCES decisions (number) ON DELETE CASCADE,"
+            " position INTEGER NOT NULL, set_number INTEGER NOT NULL REFERENCES sets (number)"
+            " ON DELETE CASCADE, PRIMARY KEY (decision, position)) WITHOUT ROWID"
+        )
+        connection.execute("CREATE INDEX decision_sets_by_set ON decision_sets (set_number)")
+        connection.execute("ALTER TABLE sets ADD COLUMN good INTEGER")
+        connection.execute(
+            "CREATE TABLE events (number INTEGER PRIMARY KEY AUTOINCREMENT, made TEXT NOT NULL,"
+            " kind TEXT NOT NULL, said TEXT NOT NULL)"
+        )
+        connection.execute(
+            "CREATE TABLE backups (number INTEGER PRIMARY KEY AUTOINCREMENT, made TEXT NOT NULL,"
+            " path TEXT NOT NULL)"
+        )
+        connection.execute(
+            "CREATE TABLE barred (number INTEGER PRIMARY KEY AUTOINCREMENT, event INTEGER NOT NULL,"
+            " made TEXT NOT NULL, kind TEXT NOT NULL, content TEXT NOT NULL, model TEXT, least REAL,"
+            " descriptor BLOB, checksum BLOB NOT NULL)"
+        )
+        connection.execute("ALTER TABLE sets ADD COLUMN seal BLOB")
+        made = "2026-11-16T10:00:00+00:00"
+        for number, kind, name in ((1, "different", ""), (2, "name", "Anna")):
+            said = json.dumps([number, made, kind, None, name, None, list(apart)])
+            check = hashlib.sha256(said.encode()).digest()
+            values = (number, made, kind, None, name, None, check)
+            connection.execute("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+            for position, one in enumerate(apart):
+                connection.execute(
+                    "INSERT INTO decision_sets SELECT ?, ?, number FROM sets WHERE id = ?",
+                    (number, position, one),
+                )
+        for number, *told in connection.execute("SELECT number, id, origin, added FROM sets").fetchall():
+            seal = hashlib.sha256(json.dumps(told).encode()).digest()
+            connection.execute("UPDATE sets SET seal = ? WHERE number = ?", (seal, number))
+        for number, one in enumerate(sets, 1):
+            if one.sightings:
+                good = sum(not each.weaknesses for each in one.sightings)
+                connection.execute("UPDATE sets SET good = ? WHERE number = ?", (good, number))
+        facts = connection.execute("SELECT name, value FROM facts ORDER BY name").fetchall()
+        seal = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+        connection.execute("INSERT INTO facts VALUES ('seal', ?)", (seal,))
+        connection.execute("PRAGMA user_version = 4")
 
 
 def edit(path: Path, *statements: str) -> None:

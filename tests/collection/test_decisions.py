@@ -14,8 +14,18 @@ from lookalike.collection.gallery import Gallery
 from lookalike.decision import Decision, draft
 from lookalike.errors import Conflict, GalleryUnreadable, NotFound
 from lookalike.sighting import Sighting
+from lookalike.verifying import verify
 from tests.collection import children
-from tests.collection.samples import a_file, a_set, edit, raw, sightings, write_format_1, write_format_2
+from tests.collection.samples import (
+    a_file,
+    a_set,
+    edit,
+    raw,
+    sightings,
+    write_format_1,
+    write_format_2,
+    write_format_4,
+)
 
 CANARY = "Canary-Quetzalcoatl"
 
@@ -318,3 +328,32 @@ def test_the_files_of_a_set_follow_every_change(gallery: Gallery) -> None:
     assert [one.path for one in gallery.files_of("a")] == ["/films/1", "/films/2", "/films/3"]
     gallery.files_of("a").clear()
     assert len(gallery.files_of("a")) == 3
+
+
+def test_format_4_names_rows_and_becomes_one_that_names_ids(path: Path) -> None:
+    """Ids in another order than the numbers of their rows."""
+    write_format_4(path, [a_set(one, seed) for seed, one in enumerate("cab")], ("b", "c"))
+    assert verify(path) == []
+    before = path.read_bytes()
+
+    def said(gallery: Gallery) -> list[object]:
+        return [gallery.judgements(), gallery.contents(), [one.id for one in gallery.sets()]]
+
+    with Gallery(path) as gallery:
+        assert gallery.facts()["format"] == 4
+        told = said(gallery)
+        assert [(one.kind, one.sets) for one in told[0][0]] == [
+            ("different", ("b", "c")),
+            ("name", ("b", "c")),
+        ]
+        assert told[0][1] == (("b", "c"),)
+    assert path.read_bytes() == before
+    with Gallery(path) as gallery:
+        gallery.set_hint("model_file", "x")
+        assert gallery.facts()["format"] == schema.FORMAT
+        assert said(gallery) == told
+    assert verify(path) == []
+    with Gallery(path) as gallery:
+        gallery.remove(["c"])
+        assert gallery.apart() == []
+        assert [(one.kind, one.sets) for one in gallery.decisions()] == [("name", ("b",))]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +14,8 @@ import pytest
 from lookalike import FaceSet, Gallery, judging, open_gallery
 from lookalike.collection.barred import of_person
 from lookalike.collection.leaving import Gone
-from lookalike.errors import LookalikeError
+from lookalike.errors import BadInput, LookalikeError
+from tests.collection import children
 from tests.collection.samples import a_file, a_set, sightings
 from tests.shards import answers, empty_collection
 
@@ -150,3 +154,84 @@ def test_every_question_after_every_step(galleries: list[Gallery]) -> None:
             ]
             for set_id in one.ids():
                 assert set_id in one.shards[one.shard_of(set_id)]
+
+
+def test_two_processes_bring_first_sets_of_two_kinds(path: Path) -> None:
+    """Into different shards at once: one kind wins, the other is refused in the usual sentence."""
+    code = """
+    import time
+    from lookalike import open_gallery
+    with open_gallery(sys.argv[1]) as gallery:
+        time.sleep(max(0, float(sys.argv[3]) - time.time()))
+        for number in range(5):
+            try:
+                gallery.add(FaceSet(f"{sys.argv[2]} {number}", faces(number)), sys.argv[2])
+            except LookalikeError as error:
+                print(type(error).__name__, "|", error)
+    """
+    empty_collection(path, 7)
+    start = time.time() + 2.5
+    workers = [children.start(code, path, kind, start) for kind in ("one", "other")]
+    said = [worker.communicate(timeout=600)[0] for worker in workers]
+    assert sorted(len(one.splitlines()) for one in said) == [0, 5]
+    lost = max(said)
+    assert lost.startswith(f"Conflict | {path} holds faces made by ")
+    with open_gallery(path) as gallery:
+        assert len(gallery) == 5
+        assert {one.descriptor for one in gallery.shards} <= {gallery.descriptor, None}
+
+
+def test_two_processes_keep_the_same_film_under_two_names(path: Path) -> None:
+    code = """
+    import time
+    from lookalike import open_gallery
+    from tests.collection.samples import a_file
+    with open_gallery(sys.argv[1]) as gallery:
+        time.sleep(max(0, float(sys.argv[3]) - time.time()))
+        for number in range(8):
+            gallery.keep_file(a_file(f"{number}"), [FaceSet(f"{sys.argv[2]}{number}#1", faces(number))])
+    """
+    empty_collection(path, 5)
+    start = time.time() + 2.5
+    workers = [
+        children.start("sys.path.insert(0, '.')\n" + textwrap.dedent(code), path, one, start) for one in "xy"
+    ]
+    for worker in workers:
+        _, err = worker.communicate(timeout=600)
+        assert worker.returncode == 0, err
+    with open_gallery(path) as gallery:
+        assert gallery.facts()["files"] == len(gallery.files()) == len(gallery) == 8
+
+
+def test_readers_see_removals_wholly_or_not_at_all(path: Path) -> None:
+    """While a thread removes and adds pairs of sets that lie in different shards."""
+    empty_collection(path, 5)
+    ends = threading.Event()
+    pair = ["a", "b"]
+    with open_gallery(path) as gallery, open_gallery(path) as other:
+        gallery.add(a_set("stays"))
+
+        def change() -> None:
+            for _ in range(15):
+                gallery.add_together([a_set(one) for one in pair])
+                gallery.remove(pair)
+            ends.set()
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        seen = set()
+        while not ends.is_set():
+            seen.add(tuple(other.ids()))
+            assert len([one.id for one in other.sets()]) in (1, 3)
+        thread.join()
+        assert len({gallery.shard_of(one) for one in pair}) == 2
+    assert seen <= {("a", "b", "stays"), ("stays",)}
+
+
+def test_sets_of_one_file_lie_in_one_shard(path: Path) -> None:
+    empty_collection(path, 7)
+    with open_gallery(path) as gallery:
+        with pytest.raises(BadInput, match="the sets of one file lie in one shard, and 'a' and"):
+            gallery.keep_file(a_file(), [a_set(one, seed) for seed, one in enumerate("abcd")])
+        assert len(gallery) == 0
+        assert gallery.files() == []
