@@ -8,8 +8,9 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
 
+# Files of tests run side by side; more than a few at once only wait for each other's browsers and processes.
 test: .venv/developed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 lint: .venv/developed
 	$(BIN)/ruff check .
