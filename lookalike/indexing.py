@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +81,12 @@ def index(
     if not len(gallery):
         raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
     prepared = prepare(gallery, preparation, track)
-    contents, fingerprint = _snapshot(gallery, part, prepared)
-    held = None
+    snapshot, held = partial(_snapshot, gallery, part, prepared), None
     if isinstance(gallery, ShardedGallery):
-        held = hold_shards(gallery, part, prepared, contents, choose_engine(engine))
-        if held is None:  # sets came or went meanwhile
-            return index(gallery, part, track, preparation, engine)
+        place = choose_engine(engine)
+        contents, fingerprint, held = hold_shards(gallery, part, prepared, snapshot, place)
+    else:
+        contents, fingerprint = snapshot()
     store, kind = TableStore.beside(gallery.path), table_kind(part, prepared)
     about = contents, gallery.dimension, held
     stored = store.load(kind, fingerprint, lambda found: index_faults(found, part, prepared, *about))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import StoredTables, TableStore
-from lookalike.engines.contract import Engine
-from lookalike.errors import BadInput, LookalikeError, NotFound
+from lookalike.engines.contract import Engine, Residents
+from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
 from lookalike.packing import (
     hashes_of,
     ids_of,
@@ -34,6 +34,8 @@ from lookalike.transitivity.spread import SpreadSets
 
 # Raised whenever how the prepared sets of a shard are stored changes.
 FORMAT = 1
+# So often shards are opened again because sets came or went meanwhile.
+TRIES = 5
 
 
 def choose_engine(engine: Engine | str) -> Engine:
@@ -69,29 +71,62 @@ def hold_shards(
     gallery: ShardedGallery,
     similarity: SetSimilarity,
     preparation: Preparation,
-    contents: Mapping[str, str],
+    snapshot: Callable[[], tuple[dict[str, str], str]],
     engine: Engine,
-) -> SpreadSets | None:
-    """Open all shards that hold sets; None if they do not hold what the collection held a moment ago.
+) -> tuple[dict[str, str], str, SpreadSets]:
+    """Open all shards that hold sets, as they are in one version of the collection.
 
     Parameters
     ----------
     gallery : ShardedGallery
     similarity, preparation
         What faces are prepared by, the preparation as it was learnt from the whole collection.
-    contents : mapping of str to str
-        The sets of the collection and their content, in order.
+    snapshot : callable
+        Gives the sets of the collection with their content, in order, and a fingerprint of both.
     engine : Engine
+
+    Returns
+    -------
+    contents : dict of str to str
+    fingerprint : str
+        What `snapshot` said of the version that the shards hold.
+    held : SpreadSets
+
+    Raises
+    ------
+    StorageFailed
+        If they do not hold what the collection holds, however often one looks.
     """
-    files = [one.path.absolute() for one in gallery.shards if len(one)]
-    wanted = _unlearnt(preparation), preparation.fingerprint()
-    folder = str(gallery.path.absolute())
-    residents = engine.hold(open_shard, [(str(file), folder, similarity, *wanted) for file in files])
-    found = residents.ask_all(shard.held)
+    given = str(gallery.path.absolute()), similarity, _unlearnt(preparation), preparation.fingerprint()
+    for _ in range(TRIES):
+        contents, fingerprint = snapshot()
+        files = [one.path.absolute() for one in gallery.shards if len(one)]
+        residents = engine.hold(open_shard, [(str(file), *given) for file in files])
+        found = residents.ask_all(shard.held)
+        theirs = {id: content for ids, hashes, _ in found for id, content in zip(ids, hashes, strict=True)}
+        if theirs == contents:
+            return (
+                contents,
+                fingerprint,
+                _joined(gallery, similarity, preparation, contents, residents, found),
+            )
+        residents.close()  # sets came or went meanwhile
+    raise StorageFailed(
+        f"the shards of {gallery.path} do not hold what it holds: somebody changes it too fast, or a machine "
+        "of the cluster finds other files at the same path; check that, then repeat"
+    )
+
+
+def _joined(
+    gallery: ShardedGallery,
+    similarity: SetSimilarity,
+    preparation: Preparation,
+    contents: Mapping[str, str],
+    residents: Residents,
+    found: Sequence[tuple[Sequence[str], Sequence[str], NDArray[np.int64]]],
+) -> SpreadSets:
+    """All shards as one sequence of sets."""
     numbers = {id: number for number, id in enumerate(contents)}
-    if {id: content for ids, hashes, _ in found for id, content in zip(ids, hashes, strict=True)} != contents:
-        residents.close()
-        return None
     places = [np.array([numbers[id] for id in ids], dtype=np.int64) for ids, _, _ in found]
     sizes = np.empty(len(contents), dtype=np.int64)
     for own, (_, _, each) in zip(places, found, strict=True):

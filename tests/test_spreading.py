@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery, find, index, open_gallery, open_search, parts, remove
-from lookalike.collection.gallery import Gallery as AnyGallery
+from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import TableStore
-from lookalike.errors import BadInput, NotFound
+from lookalike.engines.local import Local
+from lookalike.errors import BadInput, NotFound, StorageFailed
 from lookalike.sharding import split
-from lookalike.spreading import open_shard
+from lookalike.spreading import hold_shards, open_shard
 from lookalike.transitivity.spread import SpreadSets
 from lookalike.verifying import verify
 from tests.small_world import small_world
@@ -44,7 +45,7 @@ def write(path: Path, sets: list[FaceSet]) -> None:
             gallery.add(one)
 
 
-def agree(whole: AnyGallery, spread: AnyGallery, similarity: str, reranker: str) -> None:
+def agree(whole: Gallery, spread: Gallery, similarity: str, reranker: str) -> None:
     expected, found = (open_search(one, similarity, reranker) for one in (whole, spread))
     asked, target = whole.ids()[7], whole.ids()[8]
     for query in (asked, OUTSIDE):
@@ -140,6 +141,16 @@ def test_a_search_goes_on_when_the_collection_is_closed(made: Path) -> None:
         expected = search.find(SETS[0].id).to_dict()
         assert isinstance(search.tables.sets, SpreadSets)
     assert search.find(SETS[0].id).to_dict() == expected
+
+
+def test_shards_that_hold_something_else_are_told(made: Path) -> None:
+    """As if a machine of a cluster found another folder at the same path."""
+    part, nothing = parts.build("similarities", "max_max"), parts.build("preparations", "none")
+    with open_gallery(made / "in-3") as spread:
+        assert isinstance(spread, ShardedGallery)
+        other = {**spread.contents(), SETS[0].id: "0" * 64}
+        with pytest.raises(StorageFailed, match="do not hold what it holds"):
+            hold_shards(spread, part, nothing, lambda: (other, "x"), Local())
 
 
 @pytest.mark.parametrize("what", ["file", "memory"])
