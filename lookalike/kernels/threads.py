@@ -13,10 +13,15 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import scipy.linalg  # noqa: F401  (loads its own linear algebra library, which must be seen below)
 from threadpoolctl import OpenBLASController, ThreadpoolController
+
+from lookalike.room import check_memory, free_memory
+
+# What OpenBLAS maps for each thread that uses it (32 MB), and some for the thread itself.
+BUFFER: Final = 40_000_000
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,9 +40,9 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
 
     Few results wait at a time, so memory stays bounded however many items there are. Work that is itself on
     one of our threads has that thread alone: all processors are busy already. Where no thread can be started,
-    the caller's does the work.
+    the caller's does the work. Where there is little memory, there are fewer threads.
     """
-    threads = 1 if getattr(_here, "is_ours", False) else thread_count()
+    threads = 1 if getattr(_here, "is_ours", False) else _with_room(thread_count())
     with one_blas_thread():
         if threads == 1:
             yield from map(work, items)
@@ -61,6 +66,25 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
 
 
 _here = threading.local()
+
+
+def _with_room(threads: int) -> int:
+    """How many of so many threads have room for what the linear algebra library takes for each, for good.
+
+    Where it finds no room it ends the whole process.
+
+    Raises
+    ------
+    StorageFailed
+        If there is no room for one.
+    """
+    with _inside.lock:
+        if threads > _inside.roomy:
+            free = free_memory()
+            if _inside.roomy == 0:
+                check_memory("comparing faces", BUFFER)
+            _inside.roomy = threads if free is None else max(1, min(threads, free // BUFFER))
+        return min(threads, _inside.roomy)
 
 
 def _started(pool: ThreadPoolExecutor, work: Callable[[Item], Result], item: Item) -> Future[Result] | None:
@@ -116,6 +140,8 @@ class _Inside:
         self.lock = threading.Lock()
         self.count = 0
         self.limit: Any = None
+        # For so many threads there was room, and is theirs since.
+        self.roomy = 0
 
 
 _inside = _Inside()

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_info
 
+from lookalike import room
+from lookalike.errors import StorageFailed
+from lookalike.kernels import threads as ours
 from lookalike.kernels.threads import blocks, in_order, thread_count
 
 
@@ -193,3 +196,25 @@ def test_an_error_does_not_keep_the_items_open(threads: int) -> None:
     with pytest.raises(ZeroDivisionError) as kept:
         list(in_order(lambda item: 1 / item, Stream()))
     assert ended, kept
+
+
+@pytest.mark.parametrize(("free", "expected"), [(50_000_000, 1), (90_000_000, 2), (10**9, 4), (None, 4)])
+def test_little_memory_means_fewer_threads(
+    free: int | None, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T17: the linear algebra library ended the process when a second thread found no room."""
+    monkeypatch.setattr(ours, "free_memory", lambda: free)
+    monkeypatch.setattr(room, "free_memory", lambda: free)
+    monkeypatch.setattr(ours._inside, "roomy", 0)
+    assert ours._with_room(4) == expected
+    # What was given is kept: the library does not give it back.
+    monkeypatch.setattr(ours, "free_memory", lambda: 0)
+    assert ours._with_room(expected) == expected
+
+
+def test_no_room_for_one_thread_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ours, "free_memory", lambda: 10_000_000)
+    monkeypatch.setattr(room, "free_memory", lambda: 10_000_000)
+    monkeypatch.setattr(ours._inside, "roomy", 0)
+    with pytest.raises(StorageFailed, match="comparing faces needs about 40 MB of memory and 10 MB is free"):
+        list(in_order(str, range(3)))
