@@ -50,6 +50,12 @@ def primary_code(error: sqlite3.Error) -> int | None:
 def from_sqlite(error: sqlite3.Error, path: Path) -> LookalikeError:
     """Choose the error that tells a user what SQLite said about the gallery at `path`."""
     code = primary_code(error)
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_FSYNC:
+        # It was written, and may be there when the file is next opened.
+        return StorageFailed(
+            f"the disk did not confirm a change of {path} ({error}): whether it was kept shows when it is "
+            "opened again; check the health of the disk, then repeat"
+        )
     if code == sqlite3.SQLITE_FULL:
         return disk_full(path)
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):

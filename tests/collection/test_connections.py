@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lookalike.collection import connections
+from lookalike.collection.failures import from_sqlite
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, GalleryUnreadable, NotFound, StorageFailed
 from tests.collection import children
@@ -250,3 +251,12 @@ def test_litter_is_not_obeyed(path: Path) -> None:
     with Gallery(path) as gallery:
         assert gallery.ids() == ["a"]
     assert len(list(path.parent.iterdir())) == 5
+
+
+def test_a_change_that_the_disk_did_not_confirm_may_have_been_kept(tmp_path):
+    """T3: `forget` said that it was refused, and when it was repeated the sets were gone."""
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+    said = str(from_sqlite(error, tmp_path / "g"))
+    assert "did not confirm a change" in said
+    assert "whether it was kept shows when it is opened again" in said
