@@ -39,11 +39,11 @@ class Record:
         return found
 
     def has(self, name: str, share: float, seed: int) -> bool:
-        """Whether a test was run to its end with this share and seed, without failures."""
+        """Whether a test was run to its end on this release with this share and seed, without failures."""
         known = self.read().get(name)
         if known is None or known["failures"] or known["is_short"]:
             return False
-        return (known["share"], known["seed"]) == (share, seed)
+        return (known["version"], known["share"], known["seed"]) == (__version__, share, seed)
 
     def keep(self, test: Test, outcome: Outcome, share: float, seed: int, is_short: bool) -> None:
         """Write down what came of a test, in place of what is known of it."""
