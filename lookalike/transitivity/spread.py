@@ -71,13 +71,14 @@ class SpreadSets(Held):
 
     def some(self, numbers: NDArray[np.int64]) -> PreparedSets:
         """Fetch sets, in the order asked for: one round."""
-        asked = {owner: (self._place[numbers[where]],) for owner, where in self._by_owner(numbers).items()}
+        wheres = self._by_owner(numbers)
+        asked = {owner: (self._place[numbers[where]],) for owner, where in wheres.items()}
         if not asked:
             asked = {0: (np.empty(0, dtype=np.int64),)}
         found = self.residents.ask(shard.some, asked)
         if len(found) == 1:
             return next(iter(found.values()))
-        order = np.concatenate(list(self._by_owner(numbers).values()))
+        order = np.concatenate(list(wheres.values()))
         together = PreparedSets.join([one for sets in found.values() for one in sets])
         chosen: PreparedSets = together[np.argsort(order)]
         return PreparedSets({name: chosen.arrays[name] for name in chosen.arrays}, chosen.starts)
