@@ -12,7 +12,6 @@ from lookalike.kernels.codes import Codes, is_available
 from lookalike.preparing import table_kind
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import SetSimilarity
-from lookalike.transitivity.held import Held
 from lookalike.transitivity.shortlist import Shortlist, code_faces
 from lookalike.transitivity.tables import Tables
 
@@ -69,8 +68,6 @@ def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool 
 def _is_due(tables: Tables, reranker: Reranker, wanted: bool | None) -> bool:
     if wanted is not None:
         return wanted
-    if isinstance(tables.sets, Held):
-        return False
     return len(tables) >= LARGE and _why_not(tables.similarity, reranker) is None
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.engines.contract import Engine, Residents
 from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
+from lookalike.kernels.codes import Codes
 from lookalike.packing import (
     hashes_of,
     ids_of,
@@ -31,6 +35,8 @@ from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarit
 from lookalike.transitivity import shard
 from lookalike.transitivity.shard import Shard
 from lookalike.transitivity.spread import SpreadSets
+
+logger = logging.getLogger(__name__)
 
 # Raised whenever how the prepared sets of a shard are stored changes.
 FORMAT = 1
@@ -174,7 +180,41 @@ def open_shard(path: str, folder: str, similarity: SetSimilarity, part: Preparat
                 if any(gallery.contents().get(id) != content for id, content in contents.items()):
                     store.drop(kind)  # a set left meanwhile: no table may keep it
                     continue
-            return Shard(tuple(contents), tuple(contents.values()), similarity, prepared_of(stored.arrays))
+            coded = partial(_coded, Path(path), kind, fingerprint)
+            sets = prepared_of(stored.arrays)
+            return Shard(tuple(contents), tuple(contents.values()), similarity, sets, coded)
+
+
+def _coded(
+    path: Path, prepared: str, fingerprint: str, faces: NDArray[Any], points: NDArray[np.float32]
+) -> Codes:
+    """Code the faces of a shard, or find the codes beside its file.
+
+    Parameters
+    ----------
+    path : Path
+        The file of the shard.
+    prepared, fingerprint : str
+        The kind and the fingerprint of its prepared sets.
+    """
+    store, kind = TableStore.beside(path), f"codes of {prepared}"
+    key = hashlib.sha256(fingerprint.encode() + points.tobytes()).hexdigest()[:32]
+    stored = store.load(kind, key)
+    if stored is not None:
+        with suppress(BadInput, LookupError, TypeError, ValueError):
+            found = Codes.from_arrays(stored.arrays)
+            if len(found) == len(faces):
+                return found
+    found = Codes.of(faces, points)
+    try:
+        store.save(kind, key, found.to_arrays(), {"format": FORMAT})
+        store.keep_only(kind, key)
+        if not store.has(prepared, fingerprint):
+            store.drop(kind)  # a set left meanwhile: no table may keep it
+    except StorageFailed as reason:
+        # A shard that may be read may be asked: making the codes takes seconds.
+        logger.warning("the codes of faces are not kept: %s", reason)
+    return found
 
 
 def _unlearnt(part: Preparation) -> Preparation:

@@ -160,8 +160,3 @@ def test_one_file_cannot_be_spread(made: Path, what: str) -> None:
         pytest.raises(BadInput, match="the engine ray:address=None cannot spread"),
     ):
         find(SETS[0].id, whole if what == "file" else SETS, engine="ray")
-
-
-def test_there_is_no_shortlist_of_shards(made: Path) -> None:
-    with open_gallery(made / "in-3") as spread, pytest.raises(BadInput, match="gallery in several files"):
-        open_search(spread, reranker="baseline", shortlist=True)

@@ -62,18 +62,14 @@ class Codes:
         self._points = points
 
     @classmethod
-    def of(cls, vectors: NDArray[Any]) -> Self:
-        """Learn the points from the vectors (n, d), of any float type, and code all of them."""
+    def of(cls, vectors: NDArray[Any], points: NDArray[np.float32] | None = None) -> Self:
+        """Code the vectors (n, d), of any float type, by points that are learnt from them unless given."""
         faiss = _faiss()
-        index = _empty(_even(vectors.shape[1]) + SPARE)
-        step = max(1, len(vectors) // SAMPLE)
-        sample = vectors[::step]
-        # Fewer vectors than points, as only toy galleries have, are repeated.
-        faiss.omp_set_num_threads(1)  # many very small problems, on which threads would wait for each other
-        index.train(_padded(np.resize(sample, (max(len(sample), POINTS), sample.shape[1]))))
-        points = faiss.vector_to_array(index.pq.centroids).reshape(-1, POINTS, 2)
-        points[-1] = [[0.0, 0.0], *[[1.0, 0.0]] * (POINTS - 1)]
-        faiss.copy_array_to_vector(points.ravel(), index.pq.centroids)
+        if points is None:
+            points = learn_points(vectors[sampled(len(vectors))])
+        index = _empty(2 * len(points))
+        faiss.copy_array_to_vector(np.ascontiguousarray(points, dtype=np.float32).ravel(), index.pq.centroids)
+        index.is_trained = True
         faiss.omp_set_num_threads(thread_count())
         for where in blocks(len(vectors), BLOCK):
             index.add(_padded(vectors[where]))
@@ -81,6 +77,11 @@ class Codes:
 
     def __len__(self) -> int:
         return int(self._index.ntotal)
+
+    @property
+    def points(self) -> NDArray[np.float32]:
+        """The points that stand for each two components; (pairs, 16, 2)."""
+        return self._points
 
     @property
     def dimension(self) -> int:
@@ -114,6 +115,23 @@ class Codes:
         asked[:, -SPARE] = np.maximum(spans.max(axis=1), 255 / LARGEST_SUM * spans.sum(axis=1))
         products, numbers = self._index.search(asked, min(count, len(self)))
         return numbers, products
+
+
+def sampled(count: int) -> NDArray[np.int64]:
+    """Numbers of the vectors, of so many, from which points are learnt."""
+    return np.arange(0, count, max(1, count // SAMPLE))
+
+
+def learn_points(sample: NDArray[Any]) -> NDArray[np.float32]:
+    """Learn the points that stand for each two components of vectors like these (n, d)."""
+    faiss = _faiss()
+    index = _empty(_even(sample.shape[1]) + SPARE)
+    faiss.omp_set_num_threads(1)  # many very small problems, on which threads would wait for each other
+    # Fewer vectors than points, as only toy galleries have, are repeated.
+    index.train(_padded(np.resize(sample, (max(len(sample), POINTS), sample.shape[1]))))
+    points: NDArray[np.float32] = faiss.vector_to_array(index.pq.centroids).reshape(-1, POINTS, 2)
+    points[-1] = [[0.0, 0.0], *[[1.0, 0.0]] * (POINTS - 1)]
+    return points
 
 
 def _faiss() -> Any:

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.errors import BadInput
 from lookalike.similarities.contract import Matches, NearMatches, Prepared, PreparedSets
+from lookalike.transitivity.guessing import Guessed
 
 # What a candidate must reach to enter the lists of some sets, by their numbers.
 Floors = Callable[[Any], NDArray[np.float64]]
@@ -22,11 +24,17 @@ class Compared(NamedTuple):
     ends_run: bool
 
 
-class Held(Sequence[Prepared], ABC):
-    """Prepared sets in the order of their ids, of which not all are in this process.
+class Pairs(NamedTuple):
+    """Modes that will be held against those in which sets meet a query."""
 
-    Whatever is asked has the same bits as if all of them were: a pair of sets is compared by itself, the
-    lower number first.
+    which: NDArray[np.int64]  # (m,): the set
+    modes: NDArray[Any]  # (m, *mode_shape): one of its modes
+
+
+class Held(Sequence[Prepared], ABC):
+    """Prepared sets, of which not all are in this process: what a query asks of them.
+
+    Whatever is asked has the same bits as if all of them were.
     """
 
     @abstractmethod
@@ -52,6 +60,10 @@ class Held(Sequence[Prepared], ABC):
     ) -> NDArray[np.float64]:
         """Agreement of ``modes[i]`` with ``others[i]``, both modes of set ``which[i]``; (m,)."""
 
+
+class HeldGallery(Held):
+    """All sets of a gallery by their ids; a pair is compared by itself, the lower number first."""
+
     @abstractmethod
     def near(self, runs: Sequence[slice], floors: Floors, count: int) -> Iterator[Compared]:
         """Compare one run of sets after the other with itself and with all later sets."""
@@ -59,3 +71,28 @@ class Held(Sequence[Prepared], ABC):
     @abstractmethod
     def beside(self, number: int) -> Matches:
         """Match one set, as a, with every other set, in their order; (1, n - 1)."""
+
+    @abstractmethod
+    def face_rows(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Some of the faces of all sets, as if these lay one after the other; (m, d)."""
+
+    @abstractmethod
+    def guess(self, points: NDArray[np.float32], asked: NDArray[Any], most: int) -> Guessed:
+        """Find the sets that are guessed to be nearest to some faces, coded by these points."""
+
+    @abstractmethod
+    def narrowed(self, chosen: NDArray[np.int64], pairs: Pairs) -> Held:
+        """Some sets, in this order, of which pairs of modes will be asked about, by their place there."""
+
+
+def whole(sets: Held) -> HeldGallery:
+    """The same sets, which are asked what only a whole gallery can tell.
+
+    Raises
+    ------
+    BadInput
+        If they are only some of a gallery.
+    """
+    if not isinstance(sets, HeldGallery):
+        raise BadInput(f"these are {len(sets)} sets of a larger gallery: ask about all of its sets")
+    return sets

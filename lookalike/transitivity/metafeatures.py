@@ -7,7 +7,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.transitivity.tables import Row, Tables, agreements
+from lookalike.transitivity.held import Pairs
+from lookalike.transitivity.tables import Neighbours, Row, Tables, agreements
 
 NUMBERS: Final = (
     "query and proxy are alike",
@@ -46,13 +47,27 @@ def metafeatures(row: Row, tables: Tables, slots: NDArray[np.int64]) -> NDArray[
     features[..., 1] = row.scores[targets]
     features[..., 2] = np.take_along_axis(near.scores, slots, axis=1)
     # Both in one go: sets that lie elsewhere are then asked once.
-    asked = (
+    asked = pairs_of(near, slots)
+    agreed = agreements(tables, asked.which, row.set_modes[asked.which], asked.modes)
+    features[..., 3:] = np.moveaxis(agreed.reshape(2, *proxies.shape), 0, -1)
+    return features
+
+
+def pairs_of(near: Neighbours, slots: NDArray[np.int64]) -> Pairs:
+    """The modes that are held against those of a query: for s4 those of all proxies, then for s5 of targets.
+
+    Parameters
+    ----------
+    near : Neighbours
+    slots : array (n, k)
+        As in `metafeatures`.
+    """
+    proxies = np.take_along_axis(near.sets, slots, axis=1)
+    targets = np.broadcast_to(np.arange(len(proxies))[:, None], proxies.shape)
+    return Pairs(
         np.concatenate([proxies.ravel(), targets.ravel()]),
         np.concatenate([_flat(near.their_modes[targets, slots]), _flat(near.own_modes[targets, slots])]),
     )
-    agreed = agreements(tables, asked[0], row.set_modes[asked[0]], asked[1])
-    features[..., 3:] = np.moveaxis(agreed.reshape(2, *proxies.shape), 0, -1)
-    return features
 
 
 def _flat(modes: NDArray[Any]) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from lookalike.kernels.threads import in_order
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
-from lookalike.transitivity.held import Compared, Held
+from lookalike.transitivity.held import Compared, Held, whole
 from lookalike.transitivity.tables import Lists, Neighbours, beside, set_blocks
 
 # With this share of new sets, comparing all pairs in large blocks is quicker than set by set.
@@ -71,7 +71,7 @@ def grow_neighbours(
         state.fill(np.arange(len(sets)), known.sets, list(known[1:]))
     runs = set_blocks(similarity, sets)
     if isinstance(sets, Held):
-        compared, steps = sets.near(runs[done:], state.floors, state.count), len(runs) - done
+        compared, steps = whole(sets).near(runs[done:], state.floors, state.count), len(runs) - done
     else:
         pairs = [(runs[i], right) for i in range(done, len(runs)) for right in runs[i:]]
         compared, steps = _near(similarity, sets, pairs, state), len(pairs)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels.codes import Codes
 from lookalike.kernels.threads import in_order
 from lookalike.similarities.contract import Matches, NearMatches, PreparedSets, SetSimilarity
+from lookalike.transitivity.guessing import Guessed, guess
 from lookalike.transitivity.tables import between, compare, set_blocks
 
 
@@ -24,12 +27,25 @@ class Shard:
         Content hash of each set when it was prepared.
     similarity : SetSimilarity
     sets : PreparedSets
+    coded : callable
+        Codes faces (n, d) by points, or finds the codes that were kept.
     """
 
     ids: tuple[str, ...]
     contents: tuple[str, ...]
     similarity: SetSimilarity
     sets: PreparedSets
+    coded: Callable[[NDArray[Any], NDArray[np.float32]], Codes] = Codes.of
+    _codes: dict[bytes, Codes] = field(default_factory=dict, repr=False, compare=False)
+
+    def codes(self, points: NDArray[np.float32]) -> Codes:
+        """The codes of all faces by some points; those of the last points stay."""
+        found = self._codes.get(points.tobytes())
+        if found is None:
+            found = self.coded(self.similarity.faces(self.sets)[0], points)
+            self._codes.clear()
+            self._codes[points.tobytes()] = found
+        return found
 
 
 def held(shard: Shard) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.int64]]:
@@ -52,6 +68,37 @@ def agreements(
 ) -> NDArray[np.float64]:
     """Agreement of two modes each of some sets."""
     return shard.similarity.agreement_many(shard.sets, which, modes, others)
+
+
+def matched_some(
+    shard: Shard,
+    queries: PreparedSets,
+    chosen: NDArray[np.int64],
+    which: NDArray[np.int64],
+    others: NDArray[Any],
+) -> tuple[Matches, NDArray[np.float64]]:
+    """Match queries with some sets, and hold modes of these against those in which they meet the first query.
+
+    Parameters
+    ----------
+    chosen : array (k,)
+    which, others : arrays (m,), (m, *mode_shape)
+        Modes, each of the set ``chosen[which]``.
+    """
+    matches = compare(shard.similarity, _own(queries), _own(shard.sets[chosen]))
+    met = matches.modes_b[0][which]
+    return matches, agreements(shard, chosen[which], met, others)
+
+
+def face_rows(shard: Shard, sets: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[Any]:
+    """Some faces: ``places[i]`` of set ``sets[i]``."""
+    faces, starts = shard.similarity.faces(shard.sets)
+    return np.asarray(faces[starts[sets] + places])
+
+
+def guessed(shard: Shard, points: NDArray[np.float32], asked: NDArray[Any], most: int) -> Guessed:
+    """Find the sets that are guessed to be nearest to some faces."""
+    return guess(*shard.similarity.faces(shard.sets), shard.codes(points), asked, most)
 
 
 def near_later(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.kernels.codes import Codes
+from lookalike.kernels.codes import Codes, learn_points, sampled
 from lookalike.similarities.contract import Prepared, PreparedSets
-from lookalike.transitivity.held import Held
+from lookalike.transitivity.guessing import guess
+from lookalike.transitivity.held import Held, whole
+from lookalike.transitivity.metafeatures import pairs_of
+from lookalike.transitivity.proxies import proxy_slots
 from lookalike.transitivity.tables import Neighbours, Tables
 
 Numbers = NDArray[np.int64]
@@ -19,8 +22,8 @@ Numbers = NDArray[np.int64]
 class Sizes(NamedTuple):
     """How far to look; more finds more and takes longer."""
 
-    guessed: int = 240  # as many faces as so many sets have are guessed nearest to each face of the query
-    kept: int = 1000  # sets with the best of these faces, which are ranked
+    guessed: int = 2000  # sets whose coded faces come nearest, which are looked at
+    kept: int = 1000  # those of them whose faces are nearest, which are ranked
     alone: int = 400  # the same where no proxies are asked
     trusted: int = 100  # best of these, whose own neighbours are ranked too
     friends: int = 11  # so many of each
@@ -32,12 +35,18 @@ class Sizes(NamedTuple):
 def code_faces(tables: Tables) -> Codes:
     """Code the faces of all sets, a sixteenth of their memory; seconds for a million.
 
+    Of sets that lie in shards only the points are learnt here: each shard codes its own.
+
     Raises
     ------
     BadInput
         If the similarity does not compare faces one by one, or the library is not installed.
     """
-    return Codes.of(_faces(tables)[0])
+    if not isinstance(tables.sets, Held):
+        return Codes.of(tables.similarity.faces(tables.sets)[0])
+    rows = sampled(int(tables.sets.sizes.sum()))
+    sample = whole(tables.sets).face_rows(rows)
+    return Codes.of(sample[:0], learn_points(sample))
 
 
 class Shortlist:
@@ -52,17 +61,15 @@ class Shortlist:
     """
 
     def __init__(self, tables: Tables, codes: Codes, sizes: Sizes | None = None) -> None:
-        faces, starts = _faces(tables)
-        if len(codes) != len(faces) or codes.dimension - faces.shape[1] not in (0, 1):
+        dimension, count = tables.similarity.faces(tables.sets[:1])[0].shape[1], _coded_here(tables)
+        if len(codes) != count or codes.dimension - dimension not in (0, 1):
             raise BadInput(
-                f"there are codes of {len(codes)} faces of {codes.dimension} numbers for {len(faces)} faces "
-                f"of {faces.shape[1]}: make them again"
+                f"there are codes of {len(codes)} faces of {codes.dimension} numbers for {count} faces "
+                f"of {dimension}: make them again"
             )
         self.tables = tables
         self.codes = codes
         self.sizes = sizes or Sizes()
-        self._faces = faces
-        self._owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))  # set of each face
 
     def targets(self, query: Prepared, proxies: bool) -> Numbers:
         """Numbers of the sets to rank, in increasing order; the query itself may be among them.
@@ -78,25 +85,20 @@ class Shortlist:
         return np.union1d(near[: sizes.kept], friends)
 
     def _nearest(self, query: Prepared) -> Numbers:
-        """Sets by their nearest face, of the faces that the codes guess to be near; nearest first."""
-        sizes = self.sizes
-        asked, _ = self.tables.similarity.faces(PreparedSets.join([query]))
-        some = np.unique(np.linspace(0, len(asked) - 1, min(len(asked), sizes.asked)).astype(int))
-        count = sizes.guessed * -(-len(self.codes) // len(self.tables))
-        guessed = np.unique(self.codes.nearest(asked[some], count)[0])
-        guessed = guessed[guessed >= 0]  # -1 where there are no more
-        # Faces of a set lie side by side, so do those of it that were guessed.
-        sets, first = np.unique(self._owners[guessed], return_index=True)
-        # Products of faces are exact in double precision, whatever the order of adding up.
-        products = np.take(self._faces, guessed, axis=0).astype(np.float64) @ asked[some].T.astype(np.float64)
-        nearest = np.maximum.reduceat(products.max(axis=1), first)
-        return sets[np.argsort(-nearest, kind="stable")]
+        """Sets by their nearest face, of those that the codes guess to be near; nearest first."""
+        tables, most = self.tables, self.sizes.guessed
+        asked, _ = tables.similarity.faces(PreparedSets.join([query]))
+        some = np.unique(np.linspace(0, len(asked) - 1, min(len(asked), self.sizes.asked)).astype(int))
+        if isinstance(tables.sets, Held):
+            found = whole(tables.sets).guess(self.codes.points, asked[some], most)
+        else:
+            found = guess(*tables.similarity.faces(tables.sets), self.codes, asked[some], most)
+        return found.sets[np.lexsort((found.sets, -found.nearest))]
 
 
-def _faces(tables: Tables) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    if isinstance(tables.sets, Held):
-        raise BadInput("a shortlist cannot be had of a gallery in several files: compare all sets")
-    return tables.similarity.faces(tables.sets)
+def _coded_here(tables: Tables) -> int:
+    """How many faces are coded in this process."""
+    return 0 if isinstance(tables.sets, Held) else len(tables.similarity.faces(tables.sets)[0])
 
 
 def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int) -> tuple[Tables, int | None]:
@@ -130,13 +132,20 @@ def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int)
         others = np.union1d(others, [member])
     chosen = np.concatenate([targets, others])
     order = np.argsort(chosen, kind="stable")
-    place = order[np.searchsorted(chosen, near.sets, sorter=order)]
+    near = near._replace(sets=order[np.searchsorted(chosen, near.sets, sorter=order)])
+    number = None if member is None else int(order[np.searchsorted(chosen, member, sorter=order)])
+    sets: PreparedSets | Held
+    if isinstance(tables.sets, Held):
+        pairs = pairs_of(near, proxy_slots(near, proxies, number))
+        sets = whole(tables.sets).narrowed(chosen, pairs)
+    else:
+        sets = tables.sets[chosen]
     view = Tables(
         tuple(map(tables.ids.__getitem__, chosen.tolist())),
         tables.dimension,
         tables.similarity,
-        tables.sets[chosen],
-        near._replace(sets=place),
+        sets,
+        near,
         preparation=tables.preparation,
     )
-    return view, None if member is None else int(order[np.searchsorted(chosen, member, sorter=order)])
+    return view, number

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from lookalike.engines.contract import Answers, Residents
 from lookalike.similarities.contract import Matches, NearMatches, Prepared, PreparedSets, SetSimilarity
 from lookalike.transitivity import shard
-from lookalike.transitivity.held import Compared, Floors, Held
+from lookalike.transitivity.guessing import Guessed, joined
+from lookalike.transitivity.held import Compared, Floors, Held, HeldGallery, Pairs
 
 # Runs that are compared at once: while the answers of one are merged, the shards are busy with the next.
 WAITING = 2
 
 
-class SpreadSets(Held):
+class SpreadSets(HeldGallery):
     """Sets of several shards as one sequence, in the order of their ids.
 
     Parameters
@@ -47,6 +48,8 @@ class SpreadSets(Held):
         self.similarity = similarity
         self._sizes = sizes
         self._read = read
+        # The points that codes were made by, and what stands for them in questions.
+        self._points: tuple[NDArray[np.float32], Any] | None = None
         self._owner = np.empty(len(sizes), dtype=np.int64)
         self._place = np.empty(len(sizes), dtype=np.int64)
         for number, own in enumerate(self.places):
@@ -71,7 +74,7 @@ class SpreadSets(Held):
 
     def some(self, numbers: NDArray[np.int64]) -> PreparedSets:
         """Fetch sets, in the order asked for: one round."""
-        wheres = self._by_owner(numbers)
+        wheres = self.by_owner(numbers)
         asked = {owner: (self._place[numbers[where]],) for owner, where in wheres.items()}
         if not asked:
             asked = {0: (np.empty(0, dtype=np.int64),)}
@@ -94,7 +97,7 @@ class SpreadSets(Held):
     ) -> NDArray[np.float64]:
         """Agreement of modes, each asked of the shard that has the set: one round."""
         found = np.empty(len(which))
-        wheres = self._by_owner(which)
+        wheres = self.by_owner(which)
         given = {
             owner: (self._place[which[where]], modes[where], others[where]) for owner, where in wheres.items()
         }
@@ -126,6 +129,32 @@ class SpreadSets(Held):
         pieces = zip(*(found[each] for each in range(len(self.places))), strict=True)
         return Matches(*(_merged(others, each) for each in pieces))
 
+    def face_rows(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Some of the faces of all sets: one round."""
+        starts = np.concatenate([[0], np.cumsum(self._sizes)])
+        sets = np.searchsorted(starts, rows, side="right") - 1
+        wheres = self.by_owner(sets)
+        given = {
+            owner: (self._place[sets[where]], (rows - starts[sets])[where]) for owner, where in wheres.items()
+        }
+        found = self.residents.ask(shard.face_rows, given)
+        together = np.concatenate(list(found.values()))
+        return together[np.argsort(np.concatenate([wheres[owner] for owner in found]))]
+
+    def guess(self, points: NDArray[np.float32], asked: NDArray[Any], most: int) -> Guessed:
+        """Let every shard guess, and take the best: one round."""
+        if self._points is None or self._points[0] is not points:
+            self._points = points, self.residents.share(points)
+        found = self.residents.ask_all(shard.guessed, self._points[1], asked, most)
+        numbered = [
+            guess._replace(sets=own[guess.sets]) for own, guess in zip(self.places, found, strict=True)
+        ]
+        return joined(numbered, most)
+
+    def narrowed(self, chosen: NDArray[np.int64], pairs: Pairs) -> Held:
+        """Some sets, of which pairs of modes will be asked about: nothing is asked yet."""
+        return NarrowSets(self, chosen, pairs)
+
     def _sent(self, run: slice, sets: PreparedSets, floors: Floors, count: int) -> Answers:
         shared, floors_run = self.residents.share(sets), floors(run)
         given: dict[int, tuple[Any, ...]] = {}
@@ -144,10 +173,81 @@ class SpreadSets(Held):
         found += [_numbered(near, run.start, self.places[number]) for number, near in answers().items()]
         yield Compared(shard.joined(found), True)
 
-    def _by_owner(self, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.int64]]:
+    def by_owner(self, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.int64]]:
         """Where among some numbers those of each shard stand."""
         owners = self._owner[numbers]
         return {int(one): np.flatnonzero(owners == one) for one in np.unique(owners)}
+
+    def in_shard(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers that some sets have in their shards."""
+        return self._place[numbers]
+
+
+class NarrowSets(Held):
+    """Some sets of several shards; what a query will ask about their modes is asked when it is compared.
+
+    Parameters
+    ----------
+    gallery : SpreadSets
+    chosen : array (k,)
+        Numbers of the sets in the gallery.
+    pairs : Pairs
+        Modes of these sets, by their place among them, that will be held against those of a query.
+    """
+
+    def __init__(self, gallery: SpreadSets, chosen: NDArray[np.int64], pairs: Pairs) -> None:
+        self._gallery, self._chosen, self._pairs = gallery, chosen, pairs
+        self._met: tuple[NDArray[Any], NDArray[np.float64]] | None = None
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Rows that each set brings to a comparison; (k,)."""
+        return self._gallery.sizes[self._chosen]
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    def __getitem__(self, which: Any) -> Any:
+        """One prepared set for a place; PreparedSets for a slice or an array of places."""
+        return self._gallery[self._chosen[which]]
+
+    def some(self, numbers: NDArray[np.int64]) -> PreparedSets:
+        """Fetch sets, in the order asked for: one round."""
+        return self._gallery.some(self._chosen[numbers])
+
+    def compare(self, queries: PreparedSets) -> Matches:
+        """Match every query with every set: one round, in which the modes of the first are looked at too."""
+        residents, gallery = self._gallery.residents, self._gallery
+        shared = residents.share(queries)
+        wheres, pairs = gallery.by_owner(self._chosen), gallery.by_owner(self._chosen[self._pairs.which])
+        nothing = np.empty(0, dtype=np.int64)
+        given, own = {}, np.empty(len(self), dtype=np.int64)
+        for owner, where in wheres.items():
+            own[where] = np.arange(len(where))
+            asked = pairs.get(owner, nothing)
+            which = own[self._pairs.which[asked]]
+            chosen = gallery.in_shard(self._chosen[where])
+            given[owner] = (shared, chosen, which, self._pairs.modes[asked])
+        found = residents.ask(shard.matched_some, given)
+        agreed = np.empty(len(self._pairs.which))
+        for owner, (_, values) in found.items():
+            agreed[pairs.get(owner, nothing)] = values
+        owners = list(found)
+        pieces = zip(*(found[owner][0] for owner in owners), strict=True)
+        matches = Matches(*(_merged([wheres[owner] for owner in owners], each) for each in pieces))
+        self._met = matches.modes_b[0], agreed
+        return matches
+
+    def agreements(
+        self, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Agreement of modes: known already if they are the pairs of the query that was just compared."""
+        if self._met is not None and len(which) == len(self._pairs.which):
+            met, agreed = self._met
+            asked = (which, self._pairs.which), (others, self._pairs.modes), (modes, met[which])
+            if all(np.array_equal(one, other) for one, other in asked):
+                return agreed
+        return self._gallery.agreements(self._chosen[which], modes, others)
 
 
 def _merged(places: Sequence[NDArray[np.int64]], pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:

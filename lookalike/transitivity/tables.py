@@ -16,7 +16,7 @@ from lookalike.kernels.threads import in_order, thread_count
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.similarities.contract import Matches, Prepared, PreparedSets, SetSimilarity
-from lookalike.transitivity.held import Held
+from lookalike.transitivity.held import Held, whole
 
 # Rows of faces or directions in one block of a comparison: its products take at most 32 MB.
 BLOCK_ROWS = 2048
@@ -106,7 +106,7 @@ def compare(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets
 def beside(similarity: SetSimilarity, sets: PreparedSets | Held, number: int) -> Matches:
     """Match one set, as a, with every other set, the lower number first in each comparison; (1, n - 1)."""
     if isinstance(sets, Held):
-        return sets.beside(number)
+        return whole(sets).beside(number)
     return between(similarity, sets[:number], sets[number : number + 1], sets[number + 1 :])
 
 

@@ -102,7 +102,7 @@ def test_neighbours_of_the_nearest_are_ranked_too() -> None:
 def test_the_nearest_sets_are_on_it() -> None:
     sets, _ = small_world(people=40, sets=5, dimension=32)
     tables = index(sets)
-    shortlist = Shortlist(tables, code_faces(tables), Sizes(guessed=15, kept=30, alone=50, trusted=0))
+    shortlist = Shortlist(tables, code_faces(tables), Sizes(guessed=50, kept=30, alone=50, trusted=0))
     found = [
         np.isin(tables.neighbours.sets[number, :10], shortlist.targets(tables.sets[number], True)).mean()
         for number in range(len(tables))
