@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,8 +20,10 @@ from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.collection.unfinished import SECONDS_BETWEEN_KEEPING, Unfinished
 from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, LookalikeError, StorageFailed
-from lookalike.faceset import FaceSet, unique_ids
+from lookalike.faceset import FaceSet
+from lookalike.loose import index_loose
 from lookalike.packing import from_arrays, hashes_of, made_by, to_arrays
+from lookalike.partly import index_of_part
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.preparing import AUTO, choose, is_ready, prepare, table_kind
@@ -31,7 +33,7 @@ from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarit
 from lookalike.soundness import array_faults, index_faults
 from lookalike.spreading import check_spread, choose_engine, hold_shards
 from lookalike.transitivity.held import Held
-from lookalike.transitivity.proxies import find_neighbours, grow_neighbours, update_neighbours
+from lookalike.transitivity.proxies import grow_neighbours, update_neighbours
 from lookalike.transitivity.tables import Neighbours, Tables
 
 # Raised whenever the arithmetic or the layout of the tables changes: older tables are then made again.
@@ -76,7 +78,9 @@ def index(
         raise BadInput(f"a gallery must be opened first: write Gallery({str(gallery)!r})")
     check_spread(gallery, engine)
     if not isinstance(gallery, Gallery):
-        return _index_sets(_listed(gallery), part, track, preparation)
+        return index_loose(gallery, part, COUNT, track, preparation)
+    if isinstance(gallery, ShardedGallery) and gallery.unreachable:
+        return index_of_part(gallery, part, FORMAT, preparation, engine)
     check_counts(gallery)
     if not len(gallery):
         raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
@@ -186,36 +190,6 @@ def _snapshot(
         fingerprint, contents = index_fingerprint(gallery, similarity, prepared), gallery.contents()
         if index_fingerprint(gallery, similarity, prepared) == fingerprint:
             return contents, fingerprint
-
-
-def _listed(given: Any) -> list[FaceSet]:
-    """Sets in memory as a list, or a sentence that says what was given instead."""
-    sets = list(given) if isinstance(given, Iterable) else [given]
-    wrong = [type(one).__name__ for one in sets if not isinstance(one, FaceSet)]
-    if wrong:
-        raise BadInput(f"a gallery is a Gallery or a list of FaceSet, got {wrong[0]}: make sets of it")
-    return sets
-
-
-def _index_sets(
-    sets: Sequence[FaceSet], similarity: SetSimilarity, track: Track, preparation: Preparation | str
-) -> Tables:
-    if not sets:
-        raise BadInput("there are no sets to search: give at least one")
-    unique_ids(sets)
-    lengths = {faceset.dimension for faceset in sets}
-    if len(lengths) > 1:
-        raise BadInput(
-            f"faces of different sets have {sorted(lengths)} numbers: describe all of them the same way"
-        )
-    ordered = sorted(sets, key=lambda faceset: faceset.id)
-    learnt = preparing.prepare_sets(ordered, preparation)
-    prepared = PreparedSets.join(
-        track(preparing.prepared_sets(ordered, similarity, learnt), "preparing sets", len(ordered))
-    )
-    near = find_neighbours(similarity, prepared, COUNT, track)
-    ids = tuple(faceset.id for faceset in ordered)
-    return Tables(ids, lengths.pop(), similarity, prepared, near, preparation=learnt)
 
 
 def _built(

@@ -252,6 +252,7 @@ def _ranking(
         parts.spec(search.reranker),
         told.sets,
         worth_reading(chances),
+        search.tables.unreachable,
         search.pictures,
         None if isinstance(query, str) else query.pictures,
     )

@@ -163,7 +163,7 @@ class Search:
         total = self._others(row)
         worth = worth_reading(self.probabilities(row, scored.scores))
         own = None if isinstance(query, str) else query.pictures
-        about = (total, similarity, reranker, total, worth, self.pictures, own)
+        about = (total, similarity, reranker, total, worth, self.tables.unreachable, self.pictures, own)
         return Ranking(name_of(query), tuple(answers), *about)
 
     def _answers(
@@ -273,5 +273,5 @@ def explain(
 
 def _pictures(path: Path, set_id: str) -> Sequence[bytes]:
     """Read the pictures of a set when somebody looks; by then the gallery may have been closed."""
-    with open_gallery(path) as gallery:
+    with open_gallery(path, partial=True) as gallery:
         return gallery.get(set_id, pictures=True).pictures

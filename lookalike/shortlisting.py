@@ -66,6 +66,8 @@ def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool 
 
 
 def _is_due(tables: Tables, reranker: Reranker, wanted: bool | None) -> bool:
+    if tables.unreachable:
+        return False  # codes are of the whole gallery
     if wanted is not None:
         return wanted
     return len(tables) >= LARGE and _why_not(tables.similarity, reranker) is None

@@ -167,7 +167,7 @@ def open_shard(path: str, folder: str, similarity: SetSimilarity, part: Preparat
     learnt : str
         The fingerprint of what was learnt.
     """
-    preparation = _read_preparation(folder, part, learnt)
+    preparation = read_preparation(folder, part, learnt)
     with Gallery(Path(path)) as gallery:
         store, kind = TableStore.beside(gallery.path), f"prepared {table_kind(similarity, preparation)}"
         while True:
@@ -225,7 +225,7 @@ def _unlearnt(part: Preparation) -> Preparation:
     return found
 
 
-def _read_preparation(gallery: str | Path, part: Preparation, fingerprint: str) -> Preparation:
+def read_preparation(gallery: str | Path, part: Preparation, fingerprint: str) -> Preparation:
     """Read what was learnt from beside a gallery, whatever that holds now.
 
     Raises

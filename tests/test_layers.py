@@ -40,6 +40,8 @@ LAYERS = {
         "soundness",
         "estimating",
         "spreading",
+        "loose",
+        "partly",
         "indexing",
         "derived",
         "training",

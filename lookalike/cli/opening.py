@@ -69,6 +69,8 @@ def open_tables(
     from lookalike.spreading import check_spread
 
     check_spread(gallery, engine)
+    if unreachable(gallery):  # nothing is learnt or kept until all are there again
+        return index(gallery, similarity, Progresses(quiet), prepare, engine)
     part, chosen = parts.build("similarities", similarity), preparing.choose(gallery, prepare)
     if again and not chosen.is_learnt:
         say(f"{parts.spec(chosen)} learns nothing: there is nothing to learn again", quiet)
@@ -79,6 +81,24 @@ def open_tables(
     if need is not None:
         say(f"indexing {counted(len(gallery))} by {similarity}, which is kept: {need}")
     return index(gallery, part, Progresses(quiet), prepare, engine)
+
+
+def unreachable(gallery: Gallery) -> list[str]:
+    """The shards of a gallery that are missing."""
+    from lookalike.collection.sharded import ShardedGallery
+
+    if not isinstance(gallery, ShardedGallery):
+        return []
+    return [gallery.membership.files[place] for place in gallery.unreachable]
+
+
+def say_unreachable(gallery: Gallery) -> None:
+    """Say, however quiet it shall be, that answers do not cover all of a gallery."""
+    if missing := unreachable(gallery):
+        say(
+            f"lookalike: {gallery.path} lacks {', '.join(missing)}: answers do not cover what lies there; "
+            "bring it back, or restore a backup"
+        )
 
 
 def train_method(

@@ -184,6 +184,9 @@ class Gallery(Readable):
         self._opened.catch_up(wait=self._opened.wait)
         return dropped
 
+    def check_whole(self) -> None:
+        """Refuse to go on where a part cannot be reached: one file is whole, or cannot be opened."""
+
     def settle_derived(self, mark: str) -> None:
         """Note that no derived table knows the sets removed before `derived_mark` said this."""
         with self._opened.transaction(writing=True) as connection:

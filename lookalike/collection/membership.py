@@ -95,8 +95,14 @@ def write(folder: Path, told: Membership, name: str = NAME) -> None:
     disk.write(folder / name, (json.dumps(said, indent=1) + "\n").encode())
 
 
-def read(folder: Path) -> Membership:
+def read(folder: Path, partial: bool = False) -> Membership:
     """Read the manifest of a folder, and hold the names in the folder against it.
+
+    Parameters
+    ----------
+    folder : Path
+    partial : bool
+        Whether shards may be missing, besides shard 0, which speaks for all, and as long as one is left.
 
     Raises
     ------
@@ -119,7 +125,7 @@ def read(folder: Path) -> Membership:
                 f"move the one that does not belong away"
             )
     for name in told.files:
-        if name not in names:
+        if name not in names and not (partial and name != file_name(0)):
             raise GalleryUnreadable(
                 f"{folder} lacks {name}, one of its {_counted(told.shards)}: "
                 f"bring it back, or restore a backup"
@@ -130,6 +136,11 @@ def read(folder: Path) -> Membership:
                 f"{folder} holds {name}, which is not one of its {_counted(told.shards)}: move it away"
             )
     return told
+
+
+def missing(folder: Path, told: Membership) -> tuple[int, ...]:
+    """The places of the shards whose files are not there."""
+    return tuple(place for place, name in enumerate(told.files) if not (folder / name).exists())
 
 
 def _checked(path: Path) -> Membership:

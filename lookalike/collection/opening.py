@@ -9,7 +9,9 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.sharded import ShardedGallery
 
 
-def open_gallery(path: str | Path, create: bool = False, wait: float = 30.0) -> Gallery:
+def open_gallery(
+    path: str | Path, create: bool = False, wait: float = 30.0, partial: bool = False
+) -> Gallery:
     """Open what lies at a path.
 
     Parameters
@@ -20,6 +22,8 @@ def open_gallery(path: str | Path, create: bool = False, wait: float = 30.0) -> 
         Make an empty gallery file if there is nothing.
     wait : float
         Seconds to wait for another process that is writing.
+    partial : bool
+        Open a folder, for reading only, though shards are missing: their sets are as if they were not.
 
     Returns
     -------
@@ -32,5 +36,5 @@ def open_gallery(path: str | Path, create: bool = False, wait: float = 30.0) -> 
         As `Gallery` and `ShardedGallery`.
     """
     if "\0" not in str(path) and membership.is_collection(Path(path)):
-        return ShardedGallery(path, wait)
+        return ShardedGallery(path, wait, partial)
     return Gallery(path, create, wait)

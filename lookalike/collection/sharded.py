@@ -32,6 +32,7 @@ from lookalike.collection.media import MediaFile
 from lookalike.collection.merging import Merged
 from lookalike.collection.readable import Readable
 from lookalike.collection.shards_read import ReadableShards
+from lookalike.collection.standing_in import StandIns
 from lookalike.collection.tables import TableStore
 from lookalike.collection.together import Together
 from lookalike.decision import Decision
@@ -58,6 +59,13 @@ class ShardedGallery(ReadableShards, Gallery):
         The folder.
     wait : float
         Seconds to wait for another process that is writing.
+    partial : bool
+        Whether to open it, for reading only, though shards are missing: their sets are as if they were not.
+
+    Attributes
+    ----------
+    unreachable : tuple of int
+        The places of the shards that are missing.
 
     Raises
     ------
@@ -67,27 +75,31 @@ class ShardedGallery(ReadableShards, Gallery):
         If the disk refuses, or the system allows fewer open files than there are shards.
     """
 
-    def __init__(self, path: str | Path, wait: float = 30.0) -> None:
+    def __init__(self, path: str | Path, wait: float = 30.0, partial: bool = False) -> None:
         self.path = Path(path)
         # Where it was opened, should the process change its folder.
         folder = self.path.absolute()
         with in_words(self.path):
-            self.membership = membership.read(self.path)
+            self.membership = membership.read(self.path, partial)
+            self.unreachable = membership.missing(self.path, self.membership)
         handles.make_room(self.path, self.membership.shards)
         shards: list[Shard] = []
+        self._stand_ins = StandIns(self.membership, self.unreachable)
         try:
             for place, name in enumerate(self.membership.files):
-                shards.append(Shard(self.path / name, wait))
+                file = self._stand_ins.paths.get(place, self.path / name)
+                shards.append(Shard(file, wait))
                 with shards[-1]._opened.transaction() as connection:
-                    membership.check(connection, self.path / name, self.membership, place)
+                    membership.check(connection, file, self.membership, place)
             self._merged = Merged(self.path, shards)
-            self._together = Together(self.path, shards, self._finish)
+            self._together = Together(self.path, shards, self._finish, self._why_not())
             self._store = TableStore.beside(folder)
             self._is_closed = False
             self._settle()
         except BaseException:
             for one in shards:
                 one.close()
+            self._stand_ins.close()
             raise
 
     def close(self) -> None:
@@ -103,12 +115,24 @@ class ShardedGallery(ReadableShards, Gallery):
             finally:
                 for one in self.shards:
                     one.close()
+                self._stand_ins.close()
+
+    def _why_not(self) -> str:
+        """Why nothing can be changed; empty if it can."""
+        if not self.unreachable:
+            return ""
+        names = ", ".join(self.membership.files[place] for place in self.unreachable)
+        return (
+            f"{self.path} lacks {names}, so nothing in it can be changed: bring it back, or restore a backup"
+        )
 
     def _finish(self, intent: Intent) -> None:
         finishing.finish(self._together, self._merged, intent)
 
     def _settle(self) -> None:
         """Finish what somebody left half done, wipe what is due, delete tables that know removed sets."""
+        if self.unreachable:
+            return
         mark = self.derived_mark()
         if not connections.is_writable(self.shards[0].path):
             return
@@ -175,6 +199,16 @@ class ShardedGallery(ReadableShards, Gallery):
                 purge.mark_file(held[0])
         self.shards[0]._opened.catch_up(wait=self.shards[0]._opened.wait)
         return dropped
+
+    def check_whole(self) -> None:
+        """Refuse to go on where a shard is missing.
+
+        Raises
+        ------
+        Conflict
+            With its name.
+        """
+        self._together.check_whole()
 
     def settle_derived(self, mark: str) -> None:
         """Note that no derived table knows the sets removed before `derived_mark` said this."""

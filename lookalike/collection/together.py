@@ -13,6 +13,7 @@ from lookalike.collection import intents
 from lookalike.collection.connections import Connection
 from lookalike.collection.failures import in_words
 from lookalike.collection.intents import Intent
+from lookalike.errors import Conflict
 
 if TYPE_CHECKING:
     from lookalike.collection.gallery import Gallery
@@ -36,10 +37,15 @@ class Together:
         All of them, in order.
     finish : callable
         Finishes what somebody left half done.
+    refusal : str
+        Why nothing may be changed; empty if it may.
     """
 
-    def __init__(self, path: Path, shards: Sequence[Gallery], finish: Callable[[Intent], None]) -> None:
+    def __init__(
+        self, path: Path, shards: Sequence[Gallery], finish: Callable[[Intent], None], refusal: str = ""
+    ) -> None:
         self.path = path
+        self._refusal = refusal
         self.shards = tuple(shards)
         self.lock = threading.RLock()
         self._finish = finish
@@ -75,6 +81,7 @@ class Together:
         despite : Intent, optional
             What is being finished; anything else that is owed is done first.
         """
+        self.check_whole()
         # From the last to the first: everybody does so, hence nobody waits in a circle. They are left in the
         # opposite order.
         chosen = sorted(range(len(self.shards)) if places is None else set(places), reverse=True)
@@ -92,6 +99,17 @@ class Together:
                         yield dict(sorted(held.items()))
                         return
                 self._finish(intent)
+
+    def check_whole(self) -> None:
+        """Refuse a change where a shard is missing.
+
+        Raises
+        ------
+        Conflict
+            With the reason.
+        """
+        if self._refusal:
+            raise Conflict(self._refusal)
 
     @contextmanager
     def streaming(self, places: Iterable[int] | None = None) -> Iterator[Held]:

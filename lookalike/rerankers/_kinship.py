@@ -170,7 +170,7 @@ def too_few(total: int) -> str:
 
 def _strangers(known: Known, lists: NDArray[np.int64], group: int) -> Strangers:
     """Cohorts behind the nearest set of each, or behind a whole group if groups are large."""
-    width = min(COHORT, len(lists) // 4)
+    width = max(1, min(COHORT, len(lists) // 4, lists.shape[1] - 2))
     skip = min(1 if group <= SMALLEST else group, lists.shape[1] - width - 1)
     return Strangers(known, np.ascontiguousarray(lists[:, : skip + width + 1]), skip)
 

@@ -44,6 +44,7 @@ def guess(
     count = most
     while True:
         numbers, products = codes.nearest(asked, count)
+        products = np.where(numbers < 0, -np.inf, products)
         # A face that is nearer than the last one of every list is in a list: all others may be missing.
         is_all = numbers.shape[1] == len(codes)
         sure = products > (-np.inf if is_all else products[:, -1].max())
@@ -52,6 +53,11 @@ def guess(
         if is_all or len(sets) >= most:
             break
         count *= 2  # sets of many faces, or very many ties
+    if len(sets) < most:
+        # The library does not name faces with the smallest sum there can be: nothing is less near.
+        others = np.setdiff1d(np.arange(len(starts) - 1), sets)
+        sets = np.concatenate([sets, others])
+        guesses = np.concatenate([guesses, np.full(len(others), -np.inf, dtype=np.float32)])
     order = np.lexsort((sets, -guesses))[:most]
     sets, guesses = sets[order], guesses[order]
     return Guessed(sets, guesses, _nearest(faces, starts, sets, asked))

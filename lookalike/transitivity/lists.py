@@ -23,7 +23,7 @@ def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
     ----------
     tables : Tables
     count : int
-        How many, as far as there are so many other sets.
+        How many, as far as there are so many other sets; fewer if some of them cannot be reached.
     track : callable
         Shows progress.
 
@@ -33,6 +33,9 @@ def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
         If there is too little memory for them.
     """
     width = max(0, min(count, len(tables) - 1))
+    if tables.unreachable:
+        # Until all are there again, what is left of the lists must do.
+        width = min(width, tables.neighbours.sets.shape[1])
     near: Lists | None = next((lists for lists in tables.longer if lists.sets.shape[1] >= width), None)
     if tables.neighbours.sets.shape[1] >= width:
         near = Lists(tables.neighbours.sets, tables.neighbours.scores)

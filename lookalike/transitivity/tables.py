@@ -56,6 +56,8 @@ class Tables:
     longer: list[Lists] = field(default_factory=list, repr=False, compare=False)
     # What was done to faces before they were prepared, and is done to those of a query from outside.
     preparation: Preparation = field(default_factory=Nothing)
+    # Sets of the gallery that cannot be reached, and are not among these.
+    unreachable: int = 0
 
     def __len__(self) -> int:
         return len(self.neighbours.sets)
