@@ -16,6 +16,7 @@ from lookalike.engines.local import Local
 from lookalike.engines.ray import Ray
 from lookalike.retrieval import Search
 from lookalike.sharding import split
+from lookalike.transitivity.shortlist import Shortlist, Sizes, code_faces
 from lookalike.transitivity.spread import SpreadSets
 from lookalike.worlds.vectors import vector_world
 
@@ -30,19 +31,12 @@ def run(toy: bool) -> list[dict[str, Any]]:
         small, whole = (_collection(Path(folder) / str(size), size) for size in (count // 2, count))
         local_index, local_search, query = _measured(whole, Local())
         ray_index, ray_search, _ = _measured(whole, ray)
-        traffic = _of(ray_search).traffic
-        before = traffic.rounds, traffic.messages, traffic.bytes
-        ray_search.find(query, 10)
-        rounds, messages, sent = (
-            after - earlier
-            for after, earlier in zip((traffic.rounds, traffic.messages, traffic.bytes), before, strict=True)
-        )
+        rounds, messages, sent = _traffic(ray_search, query)
         trip = seconds(lambda: _of(ray_search).ask_all(nothing), 7)
         local, spread = (seconds(partial(one.find, query, 10), 7) for one in (local_search, ray_search))
+        *short, short_sent = _traffic(_shortlisted(ray_search), query)
         _, half, its_query = _measured(small, ray)
-        before_half = _of(half).traffic.bytes
-        half.find(its_query, 10)
-        sent_half = _of(half).traffic.bytes - before_half
+        sent_half, short_half = (_traffic(one, its_query)[2] for one in (half, _shortlisted(half)))
     return [
         entry(
             "index by ray to index by local",
@@ -64,7 +58,33 @@ def run(toy: bool) -> list[dict[str, Any]]:
         entry("rounds of a query to two", rounds / 2, 1.0, rounds=rounds, messages=messages, bytes=sent),
         # Where all sets are ranked, a score and two modes of each come back.
         entry("bytes of a query to those for half the sets", sent / sent_half, 2.05, half_bytes=sent_half),
+        entry("rounds of a query on a shortlist to two", short[0] / 2, 1.0, messages=short[1]),
+        entry(
+            "bytes of a query on a shortlist to those for half the sets",
+            short_sent / short_half,
+            1.1,
+            bytes=short_sent,
+            half_bytes=short_half,
+        ),
     ]
+
+
+def _shortlisted(search: Search) -> Search:
+    """The same search on shortlists, so short that they leave out most of both collections."""
+    sizes = Sizes(guessed=500, kept=250, alone=100, trusted=25)
+    shortlist = Shortlist(search.tables, code_faces(search.tables), sizes)
+    return Search(search.tables, search.reranker, shortlist, search.calibration)
+
+
+def _traffic(search: Search, query: FaceSet) -> tuple[int, int, int]:
+    """Rounds, messages and bytes of a query that is asked for the second time."""
+    search.find(query, 10)
+    traffic = _of(search).traffic
+    before = traffic.rounds, traffic.messages, traffic.bytes
+    search.find(query, 10)
+    after = traffic.rounds, traffic.messages, traffic.bytes
+    rounds, messages, sent = (now - earlier for now, earlier in zip(after, before, strict=True))
+    return rounds, messages, sent
 
 
 def _collection(folder: Path, count: int) -> Path:
