@@ -75,6 +75,8 @@ class Ray(Engine):
 
     def _started(self) -> Any:
         if self._ray is None:
+            if self.address is None:
+                _set_secret()
             self._ray = _library()
             if not self._ray.is_initialized():
                 self._start()
@@ -87,9 +89,11 @@ class Ray(Engine):
             _check_reachable(str(self.address))
         about: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         if self.address is None:
-            # Ray listens to all who reach this machine: without a secret they could run programs on it.
-            os.environ.setdefault("RAY_AUTH_MODE", "token")
-            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+            if "RAY_AUTH_MODE" not in os.environ:
+                raise BadInput(
+                    "Ray was imported before it could be given a secret: set RAY_AUTH_MODE=token and "
+                    "RAY_AUTH_TOKEN before, or give the address of a cluster"
+                )
             about |= {"num_cpus": thread_count(), "include_dashboard": False}
         else:
             about |= {"address": self.address}
@@ -209,6 +213,16 @@ def _no_cluster(where: str, reason: str) -> NotFound:
         f"no Ray cluster can be had {where} ({reason}): start one with `ray start --head`, "
         "or give the address of one that runs"
     )
+
+
+def _set_secret() -> None:
+    """Ray listens to all who reach this machine: without a secret they could run programs on it.
+
+    It looks whether there is one when it is imported, and never again.
+    """
+    if "ray" not in sys.modules:
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
 
 def _library() -> Any:

@@ -14,6 +14,8 @@ from lookalike.engines.ray import Ray
 from lookalike.errors import BadInput, NotFound
 from tests.engines import places
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_a_shard_whose_process_dies_is_opened_again(tmp_path: Path) -> None:
     with Ray() as engine, engine.hold(places.opened, [("a", [1, 2]), ("b", [3])]) as residents:
@@ -44,6 +46,38 @@ def test_nobody_gets_in_who_does_not_know_the_secret() -> None:
             assert done.returncode != 0
             assert "in 7" not in done.stdout
             assert "authentication" in done.stderr.lower()
+
+
+def told_nothing() -> dict[str, str]:
+    """The environment of somebody who never heard of Ray's secrets."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+
+
+def test_a_cluster_starts_in_a_process_that_was_told_nothing() -> None:
+    """What tests/engines/conftest.py sets, no user does."""
+    code = (
+        "from lookalike.engines.ray import Ray\n"
+        "from tests.engines import places\n"
+        "with Ray() as engine, engine.hold(places.opened, [('a', [1, 2])]) as residents:\n"
+        "    print('found', residents.ask_all(places.total, 1.0))"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, env=told_nothing(), cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert "found [3.0]" in done.stdout, done.stderr
+
+
+def test_ray_that_was_imported_without_a_secret_is_not_started() -> None:
+    code = (
+        "import ray\nfrom lookalike.engines.ray import Ray\n"
+        "try:\n    Ray().hold(print, [()])\n"
+        "except Exception as reason:\n    print(type(reason).__name__, reason)"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, env=told_nothing(), cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.stdout == (
+        "BadInput Ray was imported before it could be given a secret: set RAY_AUTH_MODE=token and "
+        "RAY_AUTH_TOKEN before, or give the address of a cluster\n"
+    )
 
 
 def test_another_version_is_refused_with_both() -> None:
