@@ -94,7 +94,8 @@ class Ray(Engine):
                     "Ray was imported before it could be given a secret: set RAY_AUTH_MODE=token and "
                     "RAY_AUTH_TOKEN before, or give the address of a cluster"
                 )
-            about |= {"num_cpus": thread_count(), "include_dashboard": False}
+            # Without a word Ray would join a cluster that runs on this machine, or that RAY_ADDRESS names.
+            about |= {"address": "local", "num_cpus": thread_count(), "include_dashboard": False}
         else:
             about |= {"address": self.address}
         try:

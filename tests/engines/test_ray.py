@@ -53,16 +53,17 @@ def told_nothing() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
 
 
-def test_a_cluster_starts_in_a_process_that_was_told_nothing() -> None:
-    """What tests/engines/conftest.py sets, no user does."""
+@pytest.mark.parametrize("told", [{}, {"RAY_ADDRESS": "127.0.0.1:1"}])
+def test_a_cluster_of_its_own_starts_in_a_process_that_knows_no_secret(told: dict[str, str]) -> None:
+    """What tests/engines/conftest.py sets, no user does; another cluster is nobody's unless it is asked for."""
     code = (
         "from lookalike.engines.ray import Ray\n"
         "from tests.engines import places\n"
         "with Ray() as engine, engine.hold(places.opened, [('a', [1, 2])]) as residents:\n"
         "    print('found', residents.ask_all(places.total, 1.0))"
     )
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, env=told_nothing(), cwd=ROOT, capture_output=True, text=True, timeout=300)
+    words, env = [sys.executable, "-c", code], told_nothing() | told
+    done = subprocess.run(words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert "found [3.0]" in done.stdout, done.stderr
 
 
