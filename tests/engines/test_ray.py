@@ -55,7 +55,7 @@ def told_nothing() -> dict[str, str]:
 
 @pytest.mark.parametrize("told", [{}, {"RAY_ADDRESS": "127.0.0.1:1"}])
 def test_a_cluster_of_its_own_starts_in_a_process_that_knows_no_secret(told: dict[str, str]) -> None:
-    """What tests/engines/conftest.py sets, no user does; another cluster is nobody's unless it is asked for."""
+    """What tests/engines/conftest.py sets, no user does; nor is a cluster joined that nobody named."""
     code = (
         "from lookalike.engines.ray import Ray\n"
         "from tests.engines import places\n"
