@@ -1,0 +1,58 @@
+"""The tests of trust at toy size: galleries in several files.
+
+T30, which loses nodes of a cluster, is not run here: tests/engines/test_cluster.py loses one at each stage.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lookalike import parts
+from lookalike.similarities.contract import Matches
+from lookalike.transitivity import shard
+from trust import t29_several_files as several_files
+from trust.tests import every_test
+
+SEED = 20261116
+TESTS = every_test()
+
+
+def test_nothing_fails() -> None:
+    """Every similarity once in this process, and the next way, by Ray where that is installed."""
+    outcome = TESTS["T29"].run(0.042, SEED)
+    assert outcome.failures == []
+    assert outcome.cases >= 4 * 84
+
+
+def test_every_way_is_tried() -> None:
+    ways = {several_files.way(number) for number in range(32)}
+    assert len(ways) == 32
+    assert {one.similarity for one in ways} == set(parts.names("similarities"))
+    assert {one.engine for one in ways} == set(parts.names("engines"))
+    # The four that are always run have all similarities, and all numbers of shards.
+    first = [several_files.way(number) for number in range(4)]
+    assert len({one.similarity for one in first}) == len({one.shards for one in first}) == 4
+    assert all(parts.build("engines", one.engine).is_here for one in first)
+
+
+def test_one_bit_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, matched = parts.names, shard.matched
+
+    def nearly(*given: Any) -> Matches:
+        found = matched(*given)
+        scores = found.scores.copy()
+        scores[0, -1] = np.nextafter(scores[0, -1], -2.0)
+        return found._replace(scores=scores)
+
+    monkeypatch.setattr(parts, "names", lambda kind: ["baseline"] if kind == "rerankers" else names(kind))
+    ready = several_files.prepare(tmp_path, SEED)
+    assert several_files.case(ready, 1)[0] is None
+    monkeypatch.setattr(shard, "matched", nearly)
+    wrong = several_files.case(ready, 1)[0]
+    assert wrong is not None
+    assert "answer 0 is …" in wrong
+    assert several_files.difference([several_files.text({"score": -0.0})], ['{"score": 0.0}'])
