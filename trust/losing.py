@@ -1,0 +1,113 @@
+"""Losing: a cluster of two nodes on this machine, of which one is killed at a moment of its work."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from lookalike.engines.ray import QUIET, Ray
+from lookalike.progress import Item
+
+# Seconds after the moment until the node is killed, at most: then shards are at any point of their work.
+DELAY: Final = 0.3
+# While shards are opened nobody tells how far that is; it takes about so long.
+OPENING: Final = 4.0
+# A new node may take long on a busy machine.
+PATIENCE: Final = 90.0
+# What Ray calls the processes that hold shards.
+HOLDER: Final = b"ray::_Place"
+
+
+class Nodes:
+    """Two nodes on this machine, of which the second may be lost and replaced."""
+
+    def __init__(self) -> None:
+        # Ray looks for these when it is imported; whoever reaches this machine could use it without.
+        secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        os.environ.update(secret | QUIET)
+        from ray.cluster_utils import Cluster
+
+        self.cluster = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+        )
+        self.second: Any = None
+        self.replace_it()
+        self.engine = Ray(self.cluster.address)
+
+    def lose_one(self) -> int:
+        """Kill the second node; return how many shards its processes held."""
+        held = _holders(self.second.all_processes["raylet"][0].process.pid)
+        self.cluster.remove_node(self.second, allow_graceful=False)
+        return held
+
+    def replace_it(self) -> None:
+        """Add a second node again."""
+        self.second = self.cluster.add_node(num_cpus=1, wait=False)
+        self.cluster.wait_for_nodes(PATIENCE)
+
+
+class Loss:
+    """Loses a node at a moment, once.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    chance : Random
+        Chooses the moment.
+    """
+
+    def __init__(self, nodes: Nodes, chance: random.Random) -> None:
+        self.nodes = nodes
+        self.place, self.delay = chance.random(), chance.uniform(0.0, DELAY)
+        self.opening = chance.uniform(0.0, OPENING)
+        self.held: int | None = None
+        self._thread: threading.Thread | None = None
+        self._trouble = ""
+
+    def begin(self, delay: float) -> None:
+        """Lose it a little later, whatever is done meanwhile."""
+        self._thread = threading.Timer(delay, self._lose)
+        self._thread.start()
+
+    def track(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        """Watch the items pass, and begin at one of them."""
+        for number, item in enumerate(items):
+            if self._thread is None and number == int(self.place * (total or 1)):
+                self.begin(self.delay)
+            yield item
+
+    def wait(self) -> None:
+        """Until it is lost."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def end(self) -> str:
+        """Wait until the node is lost and replaced; return what went wrong with that."""
+        if self._thread is None:
+            return "no node was lost"
+        self.wait()
+        if not self._trouble:
+            self.nodes.replace_it()
+        return self._trouble
+
+    def _lose(self) -> None:
+        try:
+            self.held = self.nodes.lose_one()
+        except Exception as reason:
+            self._trouble = f"the node could not be killed: {type(reason).__name__}: {reason}"
+
+
+def _holders(raylet: int) -> int:
+    """How many processes of a node hold a shard."""
+    found = 0
+    for one in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it ended meanwhile
+            parent = (one / "stat").read_text().rpartition(")")[2].split()[1]
+            found += int(parent) == raylet and (one / "cmdline").read_bytes().startswith(HOLDER)
+    return found
