@@ -6,6 +6,7 @@ import os
 import random
 import secrets
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,9 @@ from lookalike.engines.ray import QUIET, Ray
 from lookalike.progress import Item
 
 # Seconds after the moment until the node is killed, at most: then shards are at any point of their work.
-DELAY: Final = 0.3
+DELAY: Final = 0.1
+# Of the work; nearer to its end, it would often be over before the node is.
+LATEST: Final = 0.8
 # While shards are opened nobody tells how far that is; it takes about so long.
 OPENING: Final = 4.0
 # A new node may take long on a busy machine.
@@ -50,6 +53,10 @@ class Nodes:
         """Add a second node again."""
         self.second = self.cluster.add_node(num_cpus=1, wait=False)
         self.cluster.wait_for_nodes(PATIENCE)
+        end = time.monotonic() + PATIENCE
+        # Until it is known what the node has to offer, everything would be put on the other.
+        while self.cluster.global_state.cluster_resources().get("CPU", 0) < 2 and time.monotonic() < end:
+            time.sleep(0.1)
 
 
 class Loss:
@@ -64,7 +71,7 @@ class Loss:
 
     def __init__(self, nodes: Nodes, chance: random.Random) -> None:
         self.nodes = nodes
-        self.place, self.delay = chance.random(), chance.uniform(0.0, DELAY)
+        self.place, self.delay = chance.uniform(0.0, LATEST), chance.uniform(0.0, DELAY)
         self.opening = chance.uniform(0.0, OPENING)
         self.held: int | None = None
         self._thread: threading.Thread | None = None

@@ -100,7 +100,7 @@ def case(ready: Ready, number: int) -> tuple[str | None, str]:
             wrong = way(ready, gallery, loss)
     finally:
         trouble = loss.end()
-    note = f"{name}, {'shards' if loss.held else 'nothing'} lost"
+    note = f"{name}, {'shards' if loss.held else 'no shard'} lost"
     if wrong or trouble:
         return f"{name}: {wrong or trouble}", note
     return left_behind(ready, path), note
