@@ -21,6 +21,8 @@ from lookalike.engines.contract import Answers, Engine, Residents, Work
 from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
 from lookalike.kernels.threads import thread_count
 
+# What it is imported as.
+LIBRARY: Final = "ray"
 # Ray reports how it is used unless it is told not to; nothing here is reported.
 QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 # Pieces of work that wait for a worker each: enough to keep it busy, and no more than fit its memory.
@@ -221,14 +223,14 @@ def _set_secret() -> None:
 
     It looks whether there is one when it is imported, and never again.
     """
-    if "ray" not in sys.modules:
+    if LIBRARY not in sys.modules:
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
 
 def _library() -> Any:
     try:
-        return importlib.import_module("ray")
+        return importlib.import_module(LIBRARY)
     except ImportError as reason:
         raise NotFound("the engine ray needs Ray: pip install 'lookalike[cluster]'") from reason
 
