@@ -19,8 +19,8 @@ from lookalike.progress import Item
 DELAY: Final = 0.1
 # Of the work; nearer to its end, it would often be over before the node is.
 LATEST: Final = 0.8
-# While shards are opened nobody tells how far that is; it takes about so long.
-OPENING: Final = 4.0
+# From when a process is there to hold a shard until it has opened it takes about so long.
+OPENING: Final = 2.0
 # A new node may take long on a busy machine.
 PATIENCE: Final = 90.0
 # What Ray calls the processes that hold shards.
@@ -43,9 +43,13 @@ class Nodes:
         self.replace_it()
         self.engine = Ray(self.cluster.address)
 
+    def held(self) -> int:
+        """How many processes of the second node hold a shard, or are about to."""
+        return _holders(self.second.all_processes["raylet"][0].process.pid)
+
     def lose_one(self) -> int:
-        """Kill the second node; return how many shards its processes held."""
-        held = _holders(self.second.all_processes["raylet"][0].process.pid)
+        """Kill the second node; return how many shards it held."""
+        held = self.held()
         self.cluster.remove_node(self.second, allow_graceful=False)
         return held
 
@@ -75,11 +79,17 @@ class Loss:
         self.opening = chance.uniform(0.0, OPENING)
         self.held: int | None = None
         self._thread: threading.Thread | None = None
+        self._is_over = threading.Event()
         self._trouble = ""
 
     def begin(self, delay: float) -> None:
         """Lose it a little later, whatever is done meanwhile."""
         self._thread = threading.Timer(delay, self._lose)
+        self._thread.start()
+
+    def begin_when_opening(self) -> None:
+        """Lose it while its shards are being opened."""
+        self._thread = threading.Thread(target=self._lose_opening)
         self._thread.start()
 
     def track(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
@@ -98,10 +108,17 @@ class Loss:
         """Wait until the node is lost and replaced; return what went wrong with that."""
         if self._thread is None:
             return "no node was lost"
+        self._is_over.set()
         self.wait()
         if not self._trouble:
             self.nodes.replace_it()
         return self._trouble
+
+    def _lose_opening(self) -> None:
+        while not self.nodes.held() and not self._is_over.wait(0.02):
+            pass
+        self._is_over.wait(self.opening)
+        self._lose()
 
     def _lose(self) -> None:
         try:
