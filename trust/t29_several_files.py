@@ -32,15 +32,10 @@ from trust.outcome import Outcome, share_of
 
 TITLE: Final = (
     "several files: queries to one file, and to 1, 2, 3 and 7 shards held by every engine, with every "
-    "similarity and second stage: rankings, probabilities and evidence, bit by bit"
+    "similarity and second stage: rankings, shortlists, probabilities and evidence, bit by bit"
 )
 RELEASE: Final = 10_000
-# Whether shortlists of split galleries are asked too: these must not depend on shards or engine.
-SHORTLISTS: Final = False
-LEFT_OUT: Final = (
-    "processors of different kinds, which may round differently; machines apart, which T30 has"
-    + ("" if SHORTLISTS else "; shortlists, which split galleries do not have")
-)
+LEFT_OUT: Final = "processors of different kinds, which may round differently; machines apart, which T30 has"
 # Two first: the smallest share that reaches Ray tries these.
 SHARDS: Final = (2, 3, 7, 1)
 # So many queries by id, and as many from outside, for each second stage of a world.
@@ -107,7 +102,7 @@ def case(ready: Ready, number: int) -> tuple[str | None, str]:
                 expected = answers(whole, tables, name, queries)
                 if wrong := difference(answers(several, spread, name, queries, at_once=True), expected):
                     return f"{chosen}, {name}, {preparation}, {len(sets)} sets: {wrong}", note
-                if SHORTLISTS and (wrong := _of_shortlists(folder, several, spread, name, queries, about)):
+                if wrong := _of_shortlists((whole, tables), (several, spread), name, queries):
                     return f"{chosen}, shortlist, {name}, {preparation}, {len(sets)} sets: {wrong}", note
         finally:
             let_go(spread)
@@ -214,25 +209,17 @@ def difference(found: Sequence[str], expected: Sequence[str]) -> str:
 
 
 def _of_shortlists(
-    folder: Path,
-    several: Gallery,
-    spread: Tables,
+    whole: tuple[Gallery, Tables],
+    several: tuple[Gallery, Tables],
     reranker: str,
     queries: Sequence[str | FaceSet],
-    about: tuple[str, Track, str],
 ) -> str:
-    """What a shortlist says, against that of one shard in this process."""
-    if not (folder / "alone").exists():
-        split(folder / "one", folder / "alone", 1)
-    with open_gallery(folder / "alone") as alone:
-        tables = index(alone, *about)
-        try:
-            expected = shortlisted(alone, tables, reranker, queries)
-            return difference(shortlisted(several, spread, reranker, queries), expected)
-        except BadInput:  # it cannot be had of these parts
-            return ""
-        finally:
-            let_go(tables)
+    """What a shortlist says, against that of one file."""
+    try:
+        expected = shortlisted(*whole, reranker, queries)
+    except BadInput:  # it cannot be had of these parts
+        return ""
+    return difference(shortlisted(*several, reranker, queries), expected)
 
 
 def shortlisted(
