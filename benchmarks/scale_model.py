@@ -23,6 +23,8 @@ NUMBER, SCORE, MODE = 8, 8, 8
 PAIR_BYTES = 2 * NUMBER + SCORE + 2 * MODE
 # What a row says of a set: a score and two modes.
 ROW_BYTES = SCORE + 2 * MODE
+# A guess of a shortlist: a number, a guess of four bytes, a product.
+GUESS_BYTES = NUMBER + 4 + SCORE
 # An agreement: a number and two modes there, a score back.
 AGREEMENT_BYTES = NUMBER + 2 * MODE + SCORE
 # Both of a query's agreements, in the proxy and in the target, for each proxy.
@@ -206,9 +208,14 @@ def look_seconds(n: float, cost: Costs, node: Node, nodes: int) -> float:
     return cost.look_fixed + n / nodes * cost.faces * cost.look_face / node.speed
 
 
-def candidate_bytes(kept: int) -> float:
-    """What one shard says of its shortlist: number, score, modes and neighbours of each."""
-    return kept * NUMBER + kept * ROW_BYTES + list_bytes(kept)
+def guess_bytes(guessed: int) -> float:
+    """What one shard says of its guesses: number, guess and nearest product of each."""
+    return guessed * GUESS_BYTES
+
+
+def chosen_bytes(targets: float) -> float:
+    """The rows of targets and their proxies, with the numbers by which they are asked for."""
+    return targets * (1 + PROXIES) * (NUMBER + ROW_BYTES)
 
 
 def shortlist_index_seconds(n: float, cost: Costs, node: Node, nodes: int) -> tuple[float, float]:

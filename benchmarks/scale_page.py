@@ -49,6 +49,8 @@ def page(kept: dict[str, Any]) -> str:
         list_bytes=f"{model.list_bytes(1):,.0f}",
         pair_bytes=model.PAIR_BYTES,
         row_bytes=model.ROW_BYTES,
+        guess_bytes=model.GUESS_BYTES,
+        guessed=f"{sim.GUESSED:,}",
         agreement_bytes=model.AGREEMENT_BYTES,
         head=f"{draws.HEAD:,}",
         keeping=duration(sim.KEEPING),

@@ -17,8 +17,8 @@ SHARDS = (1, 2, 8, 32, 128, 512)
 MORE_NODES = (1, 4, 16, 64, 256)
 SPREAD_OVER = (1_000_000, 10_000_000)
 YEAR, MONTH = 365 * DAY, 30 * DAY
-# Of `lookalike.transitivity.shortlist.Sizes`: sets kept, and the neighbours of the best that join them.
-KEPT, JOINED = 1000, 100 * 11
+# Of `lookalike.transitivity.shortlist.Sizes`: sets guessed, kept, and the neighbours of the best that join.
+GUESSED, KEPT, JOINED = 2000, 1000, 100 * 11
 # Seconds that whoever asks may be kept waiting by the wire, and by the wire of a shortlist.
 PATIENCE, SHORT_PATIENCE = 1.0, 0.1
 # Seconds between two times that unfinished lists are written (`collection/unfinished.py`).
@@ -118,10 +118,11 @@ def _queries(
     placing = model.row_at_coordinator(n, cost, node)
     agreeing, ranking = model.proxies_seconds(n, cost, node, nodes)
     look = model.look_seconds(n, cost, node, nodes)
-    answers = nodes * model.candidate_bytes(KEPT)
-    gathering = answers / node.network + nodes * KEPT * cost.place_row
+    answers = nodes * model.guess_bytes(GUESSED)
+    gathering = answers / node.network + nodes * GUESSED * cost.place_row
     targets = KEPT + JOINED
     agreeing_few, ranking_few = model.proxies_seconds(targets, cost, node, nodes)
+    ranking_few += model.chosen_bytes(targets) / node.network
     # Proxies that are not on the shortlist are compared with the query by those who have them.
     agreeing_few += targets * model.PROXIES * cost.some_row / nodes
     ways = {
@@ -143,7 +144,7 @@ def _queries(
     found["bytes"] = {
         "baseline": n * model.ROW_BYTES,
         "learnt": n * model.ROW_BYTES + model.proxies_bytes(n),
-        "shortlist": answers + model.proxies_bytes(targets),
+        "shortlist": answers + model.chosen_bytes(targets) + model.proxies_bytes(targets),
     }
     found["away_year"] = 1 - float(np.exp(-nodes * down / YEAR))
     found["away_month"] = 1 - float(np.exp(-nodes * down / MONTH))
@@ -246,10 +247,10 @@ def changes(cost: Costs, node: Node) -> list[dict[str, Any]]:
             ),
             of(
                 f"answers of shortlists, {shards_within(node)} shards",
-                f"N {KEPT:,} (8 + 24 + lists) / network",
+                f"N {GUESSED:,} x {model.GUESS_BYTES} / network",
                 f"{SHORT_PATIENCE:g} s",
                 shards_within(node) * room / cost.set_bytes,
-                "scores first; lists only of the best of all shards",
+                "shards are asked in groups, each of which merges its guesses",
             ),
         ],
         key=lambda one: one["sets"],
@@ -258,7 +259,7 @@ def changes(cost: Costs, node: Node) -> list[dict[str, Any]]:
 
 def shards_within(node: Node) -> int:
     """How many shards can send their shortlists in the time that one may be kept waiting."""
-    return int(SHORT_PATIENCE * node.network / model.candidate_bytes(KEPT))
+    return int(SHORT_PATIENCE * node.network / model.guess_bytes(GUESSED))
 
 
 def _at(drawn: draws.Doubles, percent: float) -> float:

@@ -207,7 +207,7 @@ def _shortlisted(
 ) -> Numbers | None:
     """The undecided sets worth ranking for any of a group; None where all are to be ranked."""
     shortlist = search.shortlist
-    if shortlist is None or top is None or top > shortlist.sizes.served:
+    if shortlist is None or not shortlist.serves(top):
         return None
     found = [shortlist.targets(search.prepared(each), search.reranker.asks > 0) for each in group]
     targets = np.intersect1d(np.unique(np.concatenate(found)), undecided)

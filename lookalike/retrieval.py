@@ -81,7 +81,7 @@ class Search:
     def find_many(self, queries: Sequence[str | FaceSet], top: int | None = None) -> Iterator[Ranking]:
         """Rank all sets for each query in turn; every answer is the one the query gets alone."""
         check_top(top)
-        if self.shortlist is not None and top is not None and top <= self.shortlist.sizes.served:
+        if self.shortlist is not None and self.shortlist.serves(top):
             yield from (self._find_among(self.shortlist, query, top) for query in queries)
             return
         for query, row in zip(queries, self.rows(queries), strict=True):
@@ -129,15 +129,11 @@ class Search:
         order = best_first(scores, row.scores[: len(scores)], None if top is None else top + 1)
         return (order if row.member is None else order[order != row.member])[:top]
 
-    def _find_among(self, shortlist: Shortlist, query: str | FaceSet, top: int) -> Ranking:
+    def _find_among(self, shortlist: Shortlist, query: str | FaceSet, top: int | None) -> Ranking:
         """Rank the shortlist: every set of it has the score that it has among all."""
         member, prepared = self.member(query), self.prepared(query)
         targets = shortlist.targets(prepared, self.reranker.asks > 0)
         targets = targets[targets != member]
-        if len(targets) < shortlist.sizes.served:
-            # All nearest faces are those of a few very large sets.
-            [row] = self.rows([query])
-            return self._ranking(query, row, top)
         tables, its_number = narrowed(self.tables, targets, member, self.reranker.asks)
         [row] = rows(tables, PreparedSets.join([prepared]), [its_number])
         among = Search(tables, self.reranker, None, self.calibration, self.pictures)._ranking(query, row, top)

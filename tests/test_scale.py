@@ -81,7 +81,9 @@ def test_bytes_of_lists_are_those_of_the_library() -> None:
 
 def test_numbers_of_the_design_are_those_of_the_library() -> None:
     assert (model.RUN_ROWS, model.WITH_MODES) == (tables.BLOCK_ROWS, proxies.WITH_MODES)
-    assert (Sizes().kept, Sizes().trusted * Sizes().friends) == (sim.KEPT, sim.JOINED)
+    sizes = Sizes()
+    assert (sizes.guessed, sizes.kept) == (sim.GUESSED, sim.KEPT)
+    assert sizes.trusted * sizes.friends == sim.JOINED
     text = (ROOT / "lookalike" / "indexing.py").read_text(encoding="utf-8")
     assert f"COUNT = {model.NEIGHBOURS}\n" in text
 
@@ -139,7 +141,8 @@ def test_a_query_by_hand() -> None:
     assert shard == pytest.approx(100 * 20 * 1e-8 / 2)
     assert coordinator == pytest.approx(100 * 640e-9 + 1000 * 1e-7 + 1000 / 4.5e6)
     assert model.look_seconds(20, COST, NODE, 2) == pytest.approx(1e-3 + 10 * 2 * 1e-8)
-    assert model.candidate_bytes(3) == 3 * (8 + 24 + 1200)
+    assert model.guess_bytes(3) == 3 * (8 + 4 + 8)
+    assert model.chosen_bytes(3) == 3 * 11 * (8 + 24)
 
 
 def test_an_index_by_shortlists_by_hand() -> None:
@@ -264,7 +267,7 @@ def test_changes_are_where_their_formulae_reach_their_limits() -> None:
     assert found["bytes of the agreements of `learnt`, exact"] == pytest.approx(1.25e9 / 640)
     assert found["writing unfinished lists"] == pytest.approx(60 * 1e9 / 1200)
     assert found["copying all lists after each run"] == pytest.approx((86_400 * 1e10 * 1024 / 1200) ** 0.5)
-    assert sim.shards_within(Node()) == int(0.1 * 1.25e9 / (1000 * 1232)) == 101
+    assert sim.shards_within(Node()) == int(0.1 * 1.25e9 / (2000 * 20)) == 3125
 
 
 def test_a_crossing_is_found() -> None:

@@ -71,6 +71,10 @@ class Shortlist:
         self.codes = codes
         self.sizes = sizes or Sizes()
 
+    def serves(self, top: int | None) -> bool:
+        """Whether it has so many answers, and the gallery more; None stands for all."""
+        return top is not None and top <= self.sizes.served < len(self.tables)
+
     def targets(self, query: Prepared, proxies: bool) -> Numbers:
         """Numbers of the sets to rank, in increasing order; the query itself may be among them.
 
