@@ -12,11 +12,13 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.media import MediaFile
 from lookalike.collection.opening import open_gallery
 from lookalike.descriptors.contract import Descriptor
+from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.intake.albums import Album
 from lookalike.intake.described import as_set
 from lookalike.intake.describer import choose_descriptor
-from lookalike.intake.files import FoundFiles, MediaPath, find_files
+from lookalike.intake.elsewhere import gather_elsewhere
+from lookalike.intake.files import MediaPath, find_all
 from lookalike.intake.gathering import Gathered, gather, is_grouped, place
 from lookalike.intake.jumps import Described
 from lookalike.intake.paths import is_there, readable
@@ -76,12 +78,13 @@ def add_footage(
     settings: Settings | None = None,
     track: Track = silent,
     tell: Callable[[Plan], bool] = lambda plan: True,
+    engine: Engine | None = None,
 ) -> Added:
     """Look for faces in photos and films, and keep every file's faces as soon as it is done.
 
     A file that cannot be read is listed with its reason, and the rest goes on. Whoever interrupts loses at
-    most the files that were being looked at, one for each processor: the same command goes on from there,
-    and takes only what is new or has other content.
+    most the files that were being looked at, one for each processor, two for each of an engine: the same
+    command goes on from there, and takes only what is new or has other content.
 
     Parameters
     ----------
@@ -97,6 +100,9 @@ def add_footage(
         Shows progress.
     tell : callable
         Given the plan before anything is done; if it answers False, nothing is.
+    engine : Engine, optional
+        Whose workers look and describe, instead of children of this process; what they find is kept here, and
+        is the same.
 
     Raises
     ------
@@ -104,17 +110,7 @@ def add_footage(
         If a source is not there, or the gallery is described otherwise.
     """
     settings = settings or Settings()
-    found = FoundFiles()
-    for source in sources:
-        one = find_files(source)
-        found.media += one.media
-        found.failed += one.failed
-        found.others += one.others
-    if not (found.media or found.failed):
-        raise BadInput(
-            f"{', '.join(repr(readable(one)) for one in sources)} holds no photo and no film: give a folder "
-            f"that does, or ready-made faces"
-        )
+    found = find_all(sources)
     held: str | None = None
     hint: str | None = None
     known: set[int] = set()
@@ -129,7 +125,9 @@ def add_footage(
         # No film takes less than a kilobyte a second: what claims to be longer must not stop the others.
         said = zip(workers.lengths(films), new, strict=True)
         lengths = [min(length, file.size / 1000) for length, file in said]
-        plan = make_plan(new, lengths, len(known), found.others + len(found.failed), workers.count)
+        away = None if engine is None or engine.is_here else engine
+        busy = (workers.count, 1) if away is None else (away.workers, away.workers)
+        plan = make_plan(new, lengths, len(known), found.others + len(found.failed), *busy)
         done = Added(failed=list(found.failed), known=len(known))
         if not tell(plan) or not new:
             return done
@@ -138,7 +136,7 @@ def add_footage(
             if part.model_file:
                 opened.set_hint("model_file", part.model_file)
             run = _Run(opened, part, settings, done)
-            for _ in track(run.work(workers, new, lengths), "looking for faces", plan.units):
+            for _ in track(run.work(away or workers, new, lengths), "looking for faces", plan.units):
                 pass
     return run.done
 
@@ -150,7 +148,7 @@ class _Run:
         self.done = done
         self._gallery = gallery
         self._part = part
-        self._settings = dumps(asdict(settings))
+        self._settings = settings
         self._contents: dict[int, str] = {}
         self._numbers = _numbers(gallery)
         self._albums: dict[str, tuple[Album, list[str]]] = {}
@@ -158,16 +156,27 @@ class _Run:
         if people := self._barred.strangers_to(part.identity):
             self.done.remarks.append(("", unrecognised(people, part.identity)))
 
-    def work(self, workers: Workers, files: Sequence[MediaPath], lengths: Sequence[float]) -> Iterator[None]:
+    def work(
+        self, who: Workers | Engine, files: Sequence[MediaPath], lengths: Sequence[float]
+    ) -> Iterator[None]:
         """Look at the files and keep what they show; yield once for each second of film and each photo."""
 
+        def content_of(number: int) -> str:
+            if number not in self._contents:
+                self._contents[number] = files[number].sha256()
+            return self._contents[number]
+
         def is_wanted(number: int) -> bool:
-            self._contents[number] = files[number].sha256()
-            content = self._contents[number]
+            content = content_of(number)
             return self._gallery.file_of(content) is None and not self._barred.has_file(content)
 
+        gathered: Iterator[tuple[int, float | Gathered]] = (
+            gather(who, files, self._part, is_wanted)
+            if isinstance(who, Workers)
+            else gather_elsewhere(who, self._settings, files, self._part, is_wanted, content_of)
+        )
         passed = 0
-        for number, told in gather(workers, files, self._part, is_wanted):
+        for number, told in gathered:
             if isinstance(told, float):
                 for _ in range(passed, min(int(told), round(lengths[number]))):
                     passed += 1
@@ -179,11 +188,11 @@ class _Run:
 
     def _finish(self, file: MediaPath, number: int, told: Gathered) -> None:
         """Keep what a file shows, all of it or nothing; a file that cannot be used is listed."""
-        shown = readable(file.path)
+        shown, content = readable(file.path), self._contents.pop(number, "")
         try:
             if told.reason is not None:
                 raise told.reason
-            self._keep(file, self._contents.pop(number), told)
+            self._keep(file, content, told)
         except (BadInput, NotFound, Conflict) as refused:
             self.done.failed.append((shown, str(refused)))
             # What was decided about its album is not true any more.
@@ -200,7 +209,7 @@ class _Run:
             file.size,
             file.changed,
             file.media.kind,
-            self._settings,
+            dumps(asdict(self._settings)),
             told.remark,
         )
         # The same content may lie twice in one folder, or may have been moved since the last run.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
+from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.opening import open_gallery
+from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
 from lookalike.faceset import FaceSet
 from lookalike.footage import Added, add_footage, unrecognised
@@ -37,6 +40,7 @@ def add(
     rate: float = Settings.rate,
     tell: Callable[[Plan], bool] = lambda plan: True,
     dry_run: bool = False,
+    engine: Engine | str = "local",
 ) -> Added:
     """Add every set of the sources to a gallery, which is created if there is none.
 
@@ -73,6 +77,9 @@ def add(
         Given the plan of what is to be done with footage; if it answers False, nothing is.
     dry_run : bool
         Whether nothing is to be done but to make that plan; only footage has one.
+    engine : Engine or str
+        Whose workers look for faces in photos and films and describe them; what is added is the same. They
+        must reach the files by the same path. Ready-made faces are read by this process, whatever it is.
 
     Raises
     ------
@@ -83,6 +90,7 @@ def add(
     if isinstance(sources, (str, Path)):
         raise BadInput(f"sources must come as a list, got {str(sources)!r}: write [{str(sources)!r}]")
     check_most(most)
+    place: Engine = parts.build("engines", engine)
     if features is not None and len(sources) != 1:
         raise BadInput(
             f"the features {str(features)!r} belong to one source, got {len(sources)}: add them one at a time"
@@ -117,9 +125,10 @@ def add(
     if ready:
         _add_ready(path, ready, Describer(held, descriptor, array, features, most), done, track)
     if footage:
-        done.take(
-            add_footage(path, footage, descriptor, settings, track, lambda plan: tell(plan) and not dry_run)
-        )
+        # Whoever gives an engine as an object goes on to use it.
+        with nullcontext(place) if place is engine else place:
+            goes_on = lambda plan: tell(plan) and not dry_run  # noqa: E731
+            done.take(add_footage(path, footage, descriptor, settings, track, goes_on, place))
     return done
 
 

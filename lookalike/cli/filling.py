@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookalike.cli.options import GalleryPath, Json, Quiet
+from lookalike.cli.options import Address, GalleryPath, Json, Quiet
 from lookalike.cli.terminal import Progresses, counted, plain, print_json, say
 from lookalike.errors import BadInput
 
@@ -57,10 +57,18 @@ def add(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be looked at in films and photos.")
     ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine", metavar="NAME", help="Where films and photos are looked through: local or ray."
+        ),
+    ] = "local",
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Add the faces of films and photos to a gallery, or sets of ready-made faces."""
+    from lookalike.cli.opening import open_engine
     from lookalike.ingest import add as add_sources
 
     if not all(sources):
@@ -70,19 +78,21 @@ def add(
         say(f"{plan}", quiet and not dry_run)
         return True
 
-    done = add_sources(
-        gallery,
-        sources,
-        descriptor,
-        array,
-        Progresses(quiet),
-        features=features,
-        most=most,
-        cropped=cropped,
-        rate=rate,
-        tell=tell,
-        dry_run=dry_run,
-    )
+    with open_engine(engine, address) as place:
+        done = add_sources(
+            gallery,
+            sources,
+            descriptor,
+            array,
+            Progresses(quiet),
+            features=features,
+            most=most,
+            cropped=cropped,
+            rate=rate,
+            tell=tell,
+            dry_run=dry_run,
+            engine=place,
+        )
     for _, sentence in [*done.remarks, *done.failed]:
         say(f"lookalike: {plain(sentence)}")
     if json:

@@ -40,6 +40,13 @@ class Traffic:
     bytes: int = 0
 
 
+@dataclass(frozen=True)
+class Lost:
+    """In the place of a result: whoever worked on the item was lost, so many times."""
+
+    tries: int
+
+
 class Residents(ABC):
     """Shards that stay open, each of which answers questions about what it holds."""
 
@@ -106,6 +113,11 @@ class Engine(ABC):
     # Whether all of it is done in this process.
     is_here: bool = False
 
+    @property
+    def workers(self) -> int:
+        """How many items `map` works on at the same time."""
+        return 1
+
     @abstractmethod
     def hold(self, opening: Work, given: Sequence[tuple[Any, ...]]) -> Residents:
         """Open shards that stay open: ``opening`` is called in the place of each, with what it is given.
@@ -114,8 +126,20 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def map(self, work: Work, items: Iterable[Any]) -> Iterator[Any]:
-        """Apply a function of a module to each item; results come in the order of the items."""
+    def map(self, work: Work, items: Iterable[Any], tries: int | None = None) -> Iterator[Any]:
+        """Apply a function of a module to each item; results come in the order of the items.
+
+        Items are taken a few at a time, so that memory stays bounded however many there are. What is being
+        worked on is given up when nobody waits for the results any more.
+
+        Parameters
+        ----------
+        work : callable
+        items : iterable
+        tries : int, optional
+            How often an item is tried while the place of the work is lost; then its result is `Lost`, and the
+            rest goes on. As often as it takes unless given.
+        """
 
     def close(self) -> None:  # noqa: B027  (most engines hold nothing of their own)
         """Let everything go that the engine started; twice does nothing."""

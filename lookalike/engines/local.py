@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 from lookalike.engines.contract import Answers, Engine, Residents, Work
+from lookalike.kernels.threads import thread_count
 
 
 class Local(Engine):
@@ -14,11 +15,16 @@ class Local(Engine):
 
     is_here = True
 
+    @property
+    def workers(self) -> int:
+        """As many as processors: the work itself uses them."""
+        return thread_count()
+
     def hold(self, opening: Work, given: Sequence[tuple[Any, ...]]) -> Residents:
         """Remember how each is opened."""
         return _Here(opening, given)
 
-    def map(self, work: Work, items: Iterable[Any]) -> Iterator[Any]:
+    def map(self, work: Work, items: Iterable[Any], tries: int | None = None) -> Iterator[Any]:
         """One after the other."""
         return map(work, items)
 

@@ -13,11 +13,12 @@ import secrets
 import signal
 import socket
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from lookalike.engines.contract import Answers, Engine, Residents, Work
+from lookalike.engines.contract import Answers, Engine, Lost, Residents, Work
 from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
 from lookalike.kernels.threads import thread_count
 
@@ -56,18 +57,35 @@ class Ray(Engine):
         actor = actor.options(scheduling_strategy="SPREAD")
         return _There(ray, [actor.remote(versions(), threads, opening, one) for one in given])
 
-    def map(self, work: Work, items: Iterable[Any]) -> Iterator[Any]:
+    @property
+    def workers(self) -> int:
+        """All processors of the cluster."""
+        if self._ray is None and self.address is None:
+            return thread_count()  # as it will be started
+        return max(1, int(self._started().cluster_resources().get("CPU", 1)))
+
+    def map(self, work: Work, items: Iterable[Any], tries: int | None = None) -> Iterator[Any]:
         """Tasks on all processors; a lost one is done again elsewhere."""
         ray = self._started()
-        task = ray.remote(num_cpus=1, max_retries=-1)(_applied)
-        most = WAITING * max(1, int(ray.cluster_resources().get("CPU", 1)))
-        waiting: list[Any] = []
-        for item in items:
-            waiting.append(task.remote(versions(), work, item))
-            if len(waiting) >= most:
-                yield _got(ray, waiting.pop(0))
-        while waiting:
-            yield _got(ray, waiting.pop(0))
+        task = ray.remote(num_cpus=1, max_retries=-1 if tries is None else tries - 1)(_applied)
+        most = WAITING * self.workers
+        waiting: deque[Any] = deque()
+        try:
+            for item in items:
+                waiting.append(task.remote(versions(), work, item))
+                if len(waiting) >= most:
+                    found = _got(ray, waiting[0], tries)
+                    waiting.popleft()
+                    yield found
+            while waiting:
+                found = _got(ray, waiting[0], tries)
+                waiting.popleft()
+                yield found
+        finally:
+            # Nobody waits for these any more; what is over, or a cluster that is gone, needs no word.
+            for one in waiting if ray.is_initialized() else ():
+                with suppress(Exception):
+                    ray.cancel(one)
 
     def close(self) -> None:
         """End Ray if it was started here."""
@@ -149,6 +167,8 @@ class _Place:
 
 
 def _applied(expected: str, work: Work, item: Any) -> Any:
+    # A task has one processor.
+    os.environ["LOOKALIKE_THREADS"] = "1"
     check_versions(expected)
     return work(item)
 
@@ -176,7 +196,7 @@ def check_versions(expected: str) -> None:
         )
 
 
-def _got(ray: Any, asked: Any) -> Any:
+def _got(ray: Any, asked: Any, tries: int | None = None) -> Any:
     """The answer, or what went wrong, as it was raised where it happened."""
     from ray import exceptions
 
@@ -193,6 +213,10 @@ def _got(ray: Any, asked: Any) -> Any:
         raise StorageFailed(
             "a machine of the cluster ran out of memory: use more machines, or more and smaller shards"
         ) from reason
+    except (exceptions.WorkerCrashedError, exceptions.NodeDiedError, exceptions.ObjectLostError):
+        if tries is None:
+            raise
+        return Lost(tries)
     except exceptions.RayActorError as reason:
         raise StorageFailed(
             "a shard was lost and could not be opened elsewhere: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -64,6 +65,28 @@ class FoundFiles:
     media: list[MediaPath] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
     others: int = 0
+
+
+def find_all(sources: Sequence[Path]) -> FoundFiles:
+    """Find the photos and films of several folders and files, one after the other; see `find_files`.
+
+    Raises
+    ------
+    NotFound, BadInput
+        If one of them cannot be read, or none holds anything.
+    """
+    found = FoundFiles()
+    for source in sources:
+        one = find_files(source)
+        found.media += one.media
+        found.failed += one.failed
+        found.others += one.others
+    if not (found.media or found.failed):
+        raise BadInput(
+            f"{', '.join(repr(readable(one)) for one in sources)} holds no photo and no film: give a folder "
+            f"that does, or ready-made faces"
+        )
+    return found
 
 
 def find_files(source: Path) -> FoundFiles:

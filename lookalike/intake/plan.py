@@ -12,7 +12,7 @@ from lookalike.intake.files import MediaPath
 # in every frame, and of a photo with one. What there really is decides; the progress tells better.
 FILM: Final = 0.2
 PHOTO: Final = 0.45
-# Describing these faces, which one processor does for all while the others look.
+# Describing these faces, which one process does for all while others look.
 FILM_FACES: Final = 0.7
 PHOTO_FACES: Final = 0.15
 # Bytes kept: of a second of film five faces, of a photo one; an aligned picture and a descriptor each.
@@ -71,7 +71,12 @@ class Plan:
 
 
 def make_plan(
-    files: Sequence[MediaPath], lengths: Sequence[float], known: int, left_out: int, processors: int
+    files: Sequence[MediaPath],
+    lengths: Sequence[float],
+    known: int,
+    left_out: int,
+    processors: int,
+    describers: int = 1,
 ) -> Plan:
     """Add up what there is to do.
 
@@ -85,6 +90,8 @@ def make_plan(
         How many other files there are.
     processors : int
         How many work at the same time.
+    describers : int
+        How many of them describe faces at the same time.
     """
     photos = [file for file in files if file.media.kind == "photo"]
     length = float(sum(lengths))
@@ -97,7 +104,7 @@ def make_plan(
         left_out=left_out,
         seconds=max(
             ((FILM + FILM_FACES) * length + (PHOTO + PHOTO_FACES) * len(photos)) / processors,
-            FILM_FACES * length + PHOTO_FACES * len(photos),
+            (FILM_FACES * length + PHOTO_FACES * len(photos)) / describers,
         ),
         bytes=round(FILM_BYTES * length + PHOTO_BYTES * len(photos)),
     )
