@@ -198,10 +198,10 @@ def check_versions(expected: str) -> None:
 
 def _got(ray: Any, asked: Any, tries: int | None = None) -> Any:
     """The answer, or what went wrong, as it was raised where it happened."""
-    from ray import exceptions
-
+    exceptions = ray.exceptions
     try:
-        return ray.get(asked)
+        # `ray.get` hears of signals itself, and makes a traceback of all but KeyboardInterrupt.
+        return asked.future().result()
     except exceptions.RayTaskError as reason:
         cause = reason.cause
         if isinstance(cause, LookalikeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -41,3 +42,32 @@ def dying_once(shard: dict[str, NDArray[np.float64]], trace: str) -> float:
 
 def square(number: int) -> int:
     return number * number
+
+
+def dying(item: int) -> int:
+    """End the process, always for 1."""
+    if item == 1:
+        os._exit(1)
+    return item
+
+
+def dying_first(trace: str) -> str:
+    """End the process the first time."""
+    if not Path(trace).exists():
+        Path(trace).touch()
+        os._exit(1)
+    return trace
+
+
+def waiting(trace: str) -> str:
+    """Work for a long time, and say how that ended; an empty text is done at once."""
+    try:
+        if trace:
+            Path(trace).write_text("begun")
+            for _ in range(5000):
+                time.sleep(0.1)
+            Path(trace).write_text("done")
+    except BaseException as reason:
+        Path(trace).write_text(type(reason).__name__)
+        raise
+    return trace

@@ -61,6 +61,13 @@ def test_results_of_map_come_in_the_order_of_the_items(engine: Engine) -> None:
     assert list(engine.map(places.square, range(20))) == [number**2 for number in range(20)]
 
 
+def test_items_are_taken_a_few_at_a_time(engine: Engine) -> None:
+    taken = []
+    found = engine.map(places.square, (taken.append(number) or number for number in range(1000)), tries=1)
+    assert next(found) == 0
+    assert 1 <= len(taken) <= 2 * engine.workers
+
+
 def test_closing_twice_does_nothing(engine: Engine) -> None:
     residents = engine.hold(places.opened, GIVEN)
     residents.close()

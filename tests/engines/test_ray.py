@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from lookalike.engines import ray as engines_ray
+from lookalike.engines.contract import Lost
 from lookalike.engines.ray import Ray
 from lookalike.errors import BadInput, NotFound
 from tests.engines import places
@@ -23,6 +25,24 @@ def test_a_shard_whose_process_dies_is_opened_again(tmp_path: Path) -> None:
         assert residents.ask(places.dying_once, {0: (trace,)}) == {0: 3.0}
         assert Path(trace).exists()
         assert residents.ask_all(places.total, 1.0) == [3.0, 3.0]
+
+
+def test_work_whose_process_dies_is_repeated_but_not_for_ever(tmp_path: Path) -> None:
+    with Ray() as engine:
+        assert list(engine.map(places.dying, [0, 1, 2], tries=2)) == [0, Lost(2), 2]
+        traces = [str(tmp_path / "a"), str(tmp_path / "b")]
+        assert list(engine.map(places.dying_first, traces)) == traces
+
+
+def test_work_that_nobody_waits_for_any_more_is_given_up(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    with Ray() as engine:
+        found = engine.map(places.waiting, ["", str(trace), *[""] * 2 * engine.workers])
+        assert next(found) == ""
+        while not trace.exists() or trace.read_text() in ("", "begun"):
+            found = None  # the last who could ask for it
+            time.sleep(0.1)
+        assert trace.read_text() != "done"
 
 
 def test_nobody_gets_in_who_does_not_know_the_secret() -> None:
