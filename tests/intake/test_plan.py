@@ -35,6 +35,11 @@ def test_one_processor_does_all_of_it_and_many_wait_for_the_one_that_describes()
     assert seconds(2) == seconds(16) == pytest.approx(70)
 
 
+def test_workers_that_describe_too_share_all_of_it() -> None:
+    plan = make_plan([file("1.mp4", "video")], [100.0], 0, 0, 16, describers=16)
+    assert plan.seconds == pytest.approx(90 / 16)
+
+
 def test_nothing_to_do() -> None:
     assert str(make_plan([], [], 0, 0, 2)) == "nothing new"
     assert str(make_plan([], [], 1, 0, 2)) == "nothing new; 1 file known already"
