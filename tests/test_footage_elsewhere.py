@@ -14,7 +14,7 @@ import pytest
 from lookalike import Gallery, add
 from lookalike.engines.contract import Lost, Work
 from lookalike.engines.local import Local
-from lookalike.errors import LookalikeError
+from lookalike.errors import LookalikeError, NotFound
 from lookalike.forgetting import forget
 from lookalike.intake.elsewhere import TRIES
 from lookalike.intake.plan import Plan
@@ -181,6 +181,36 @@ def test_a_worker_that_lacks_a_library_ends_the_run_with_a_sentence(archive: Pat
             add(tmp_path / "g", [archive], engine=engine)
         assert re.fullmatch(sentence + machine, str(caught.value))
     assert whole(tmp_path / "g") == before
+
+
+CRASHING = """
+import os, sys
+if "lookalike.intake._footage_child" in sys.orig_argv:
+    from lookalike.intake import scan
+    looked = scan.scan
+    scan.scan = lambda path, settings: os.abort() if path.name == "0.png" else looked(path, settings)
+"""
+
+
+def test_a_file_that_crashes_whoever_reads_it_is_listed_and_the_rest_goes_on(
+    archive: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(CRASHING)
+    with Processes(1, tmp_path) as engine:
+        done = add(tmp_path / "g", [archive / "b"], "lbp", engine=engine)
+        assert len(engine.given) == 3
+    [(file, reason)] = done.failed
+    assert file == str(archive / "b" / "0.png")
+    assert reason == f"{file!r} crashed what reads it: it is damaged, copy it again or leave it out"
+    assert done.added == ["1.png#1", "2.png#1"]
+
+
+def test_an_engine_that_is_not_there_is_refused_before_anything_is_made(
+    archive: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(NotFound, match="there is no engine called 'cloud': choose one of local, ray"):
+        add(tmp_path / "g", [archive], engine="cloud")
+    assert not (tmp_path / "g").exists()
 
 
 class OtherFiles(Local):
