@@ -206,6 +206,12 @@ def temporary_folder(prefix: str) -> Path:
     return Path(tempfile.mkdtemp(prefix=prefix))
 
 
+def nameless_file() -> int:
+    """Open a file that has no name and leaves nothing behind; its descriptor, to be closed."""
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
 def remove_folder(path: Path) -> None:
     """Remove an empty folder."""
     path.rmdir()

@@ -66,6 +66,21 @@ def free_memory() -> int | None:
     return max(0, min(found)) if found else None
 
 
+def own_memory() -> int | None:
+    """Bytes of memory that this process takes, with those of files that it maps; None if nobody tells."""
+    with suppress(OSError, ValueError, IndexError, AttributeError):
+        return int((PROC / "self" / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def memory_of_machine() -> tuple[int, int] | None:
+    """Bytes of memory that this machine has, and how many are taken; None if the system does not tell."""
+    stated = _table(PROC / "meminfo")
+    if not {"MemTotal:", "MemAvailable:"} <= stated.keys():
+        return None
+    return 1024 * stated["MemTotal:"], 1024 * (stated["MemTotal:"] - stated["MemAvailable:"])
+
+
 def free_disk(path: Path) -> int | None:
     """Bytes that may still be written where a path lies or will lie; None if the system does not tell."""
     for folder in (path, *path.absolute().parents):

@@ -31,6 +31,7 @@ from lookalike.packing import (
 )
 from lookalike.preparations.contract import Preparation
 from lookalike.preparing import preparation_faults, preparation_kind, prepared_sets, table_kind
+from lookalike.residing import shard_label
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
 from lookalike.transitivity import shard
 from lookalike.transitivity.shard import Shard
@@ -106,8 +107,12 @@ def hold_shards(
     given = str(gallery.path.absolute()), similarity, _unlearnt(preparation), preparation.fingerprint()
     for _ in range(TRIES):
         contents, fingerprint = snapshot()
-        files = [one.path.absolute() for one in gallery.shards if len(one)]
-        residents = engine.hold(open_shard, [(str(file), *given) for file in files])
+        full = [one for one in gallery.shards if len(one)]
+        residents = engine.hold(
+            open_shard,
+            [(str(one.path.absolute()), *given) for one in full],
+            [shard_label(gallery, one, similarity, preparation) for one in full],
+        )
         found = residents.ask_all(shard.held)
         theirs = {id: content for ids, hashes, _ in found for id, content in zip(ids, hashes, strict=True)}
         if theirs == contents:

@@ -39,6 +39,7 @@ LAYERS = {
         "packing",
         "soundness",
         "estimating",
+        "residing",
         "spreading",
         "loose",
         "partly",

@@ -42,6 +42,15 @@ def test_free_memory_of_the_system(proc: Path) -> None:
     assert room.free_memory() == 8_192_000_000
 
 
+def test_memory_of_the_machine_and_of_this_process(proc: Path) -> None:
+    assert room.memory_of_machine() == (16_384_000_000, 8_192_000_000)
+    write(proc / "proc" / "self" / "statm", "9 7 5 3 1 1 0\n")
+    assert room.own_memory() == 7 * os.sysconf("SC_PAGE_SIZE")
+    write(proc / "proc" / "meminfo", "")
+    (proc / "proc" / "self" / "statm").unlink()
+    assert (room.memory_of_machine(), room.own_memory()) == (None, None)
+
+
 def test_a_container_leaves_less(proc: Path) -> None:
     write(proc / "proc" / "self" / "cgroup", "0::/outer/inner\n")
     for name, limit, used in (("outer", "3000", "1000"), ("outer/inner", "max", "500")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +21,7 @@ from lookalike.cli.options import (
     Seed,
     Similarity,
 )
-from lookalike.cli.terminal import Progresses, counted, print_json, print_table, seen_from_to
+from lookalike.cli.terminal import Progresses, counted, print_json, print_table, say, seen_from_to
 from lookalike.errors import BadInput
 
 if TYPE_CHECKING:
@@ -86,16 +87,27 @@ def train(
             print(search.reranker.finding[0].upper() + search.reranker.finding[1:])
 
 
-def status(gallery: GalleryPath, json: Json = False) -> None:
-    """Say what a gallery holds, and which of its tables are up to date."""
+def status(
+    gallery: GalleryPath, engine: Engine = "local", address: Address = None, json: Json = False
+) -> None:
+    """Say what a gallery holds, which of its tables are up to date, and where its shards are open."""
     from lookalike import open_gallery
+    from lookalike.cli.opening import open_engine
+    from lookalike.cli.shards import print_machines, print_shards
     from lookalike.indexing import index_states
     from lookalike.preparing import preparation_states
+    from lookalike.residing import shard_states
+    from lookalike.spreading import check_spread
 
-    with open_gallery(gallery) as opened:
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
+        check_spread(opened, place)
         facts, tables, learnt = opened.facts(), index_states(opened), preparation_states(opened)
+        shards, machines = shard_states(opened, place)
+    if not (place.is_here or machines):
+        say("no cluster was named, so nobody was asked what is open: give --address HOST:PORT, or auto")
     if json:
-        print_json({**facts, "preparations": learnt, "tables": tables})
+        spread = {"shard_files": shards, "machines": [asdict(one) for one in machines]}
+        print_json({**facts, "preparations": learnt, "tables": tables, **spread})
         return
     for name, value in facts.items():
         print(f"{name}: {value}")
@@ -103,6 +115,8 @@ def status(gallery: GalleryPath, json: Json = False) -> None:
         print(f"preparation: {one['name']}{' (default)' if one['is_default'] else ''}{_learnt(one, gallery)}")
     for table in tables:
         print(f"table: {table['kind']}: {'up to date' if table['fits'] else 'made again when needed'}")
+    print_shards(shards, is_asked=bool(machines))
+    print_machines(machines)
 
 
 def _learnt(one: Mapping[str, Any], gallery: Path) -> str:

@@ -47,6 +47,83 @@ class Lost:
     tries: int
 
 
+@dataclass(frozen=True)
+class Label:
+    """By what other processes know a shard that is open.
+
+    Attributes
+    ----------
+    whole, part : str
+        The identity of what it is a part of, and its name in it; neither holds a slash.
+    kind : str
+        What was made of it.
+    content : str
+        A fingerprint of what it held when it was opened.
+    """
+
+    whole: str
+    part: str
+    kind: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Resident:
+    """A shard that somebody has open now.
+
+    Attributes
+    ----------
+    part : str
+    label : Label or None
+        None while it does not answer: it is busy, or about to start.
+    holder_host, holder_process : str and int
+        Who had it opened.
+    host, process : str and int, or None
+        Where it is open.
+    memory : int or None
+        Bytes that process has in memory, with those of files that it maps; None if its system does not tell.
+    """
+
+    part: str
+    label: Label | None
+    holder_host: str
+    holder_process: int
+    host: str | None = None
+    process: int | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine where shards can be open.
+
+    Attributes
+    ----------
+    host : str
+    is_alive : bool
+    processors : int
+    memory, used : int or None
+        Bytes it has, and how many of them are taken; None if it does not answer, or cannot tell.
+    wrong : str
+        What is not as on the machine that asks, so that it cannot work; empty if nothing is known.
+    """
+
+    host: str
+    is_alive: bool
+    processors: int = 0
+    memory: int | None = None
+    used: int | None = None
+    wrong: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """Which machines there are, and which shards of one whole are open on them."""
+
+    machines: tuple[Machine, ...] = ()
+    residents: tuple[Resident, ...] = ()
+
+
 class Residents(ABC):
     """Shards that stay open, each of which answers questions about what it holds."""
 
@@ -119,10 +196,13 @@ class Engine(ABC):
         return 1
 
     @abstractmethod
-    def hold(self, opening: Work, given: Sequence[tuple[Any, ...]]) -> Residents:
+    def hold(
+        self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label] = ()
+    ) -> Residents:
         """Open shards that stay open: ``opening`` is called in the place of each, with what it is given.
 
-        A place that is lost opens its shard again somewhere else, by itself.
+        A place that is lost opens its shard again somewhere else, by itself. Shards that are given a label
+        each are seen by `state`.
         """
 
     @abstractmethod
@@ -138,8 +218,12 @@ class Engine(ABC):
         items : iterable
         tries : int, optional
             How often an item is tried while the place of the work is lost; then its result is `Lost`, and the
-            rest goes on. As often as it takes unless given.
+            rest goes on. Unless given, a few times; then all of it ends with a sentence.
         """
+
+    def state(self, whole: str) -> State:
+        """What is open now of one whole, by its identity, whoever opened it; nothing is opened or started."""
+        return State()
 
     def close(self) -> None:  # noqa: B027  (most engines hold nothing of their own)
         """Let everything go that the engine started; twice does nothing."""

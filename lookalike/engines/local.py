@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from lookalike.engines.contract import Answers, Engine, Residents, Work
+from lookalike import room
+from lookalike.engines.contract import Answers, Engine, Label, Resident, Residents, State, Work
 from lookalike.kernels.threads import thread_count
 
 
@@ -15,24 +19,41 @@ class Local(Engine):
 
     is_here = True
 
+    def __init__(self) -> None:
+        self._held: weakref.WeakSet[_Here] = weakref.WeakSet()
+
     @property
     def workers(self) -> int:
         """As many as processors: the work itself uses them."""
         return thread_count()
 
-    def hold(self, opening: Work, given: Sequence[tuple[Any, ...]]) -> Residents:
+    def hold(
+        self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label] = ()
+    ) -> Residents:
         """Remember how each is opened."""
-        return _Here(opening, given)
+        held = _Here(opening, given, labels)
+        self._held.add(held)
+        return held
 
     def map(self, work: Work, items: Iterable[Any], tries: int | None = None) -> Iterator[Any]:
         """One after the other."""
         return map(work, items)
 
+    def state(self, whole: str) -> State:
+        """What this engine has open in this process; others cannot be seen."""
+        own = (label for held in self._held for label in held.labels_open() if label.whole == whole)
+        here, me = socket.gethostname(), os.getpid()
+        memory = room.own_memory()
+        return State(
+            residents=tuple(Resident(one.part, one, here, me, here, me, memory) for one in own),
+        )
+
 
 class _Here(Residents):
-    def __init__(self, opening: Work, given: Sequence[tuple[Any, ...]]) -> None:
+    def __init__(self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label]) -> None:
         super().__init__()
         self._open = [cache(partial(opening, *one)) for one in given]
+        self._labels = labels
 
     def __len__(self) -> int:
         return len(self._open)
@@ -42,6 +63,11 @@ class _Here(Residents):
 
     def share(self, value: Any) -> Any:
         return value
+
+    def labels_open(self) -> list[Label]:
+        """Of the shards that were asked something."""
+        both = zip(self._labels, self._open, strict=False)
+        return [label for label, one in both if one.cache_info().currsize]
 
     def close(self) -> None:
         for one in self._open:

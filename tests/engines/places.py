@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import importlib
 import os
+import resource
+import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import Conflict, NotFound
+from lookalike.spreading import open_shard
 
 
 def opened(name: str, numbers: list[int]) -> dict[str, object]:
@@ -59,7 +65,7 @@ def dying_first(trace: str) -> str:
     return trace
 
 
-def waiting(trace: str) -> str:
+def working(trace: str) -> str:
     """Work for a long time, and say how that ended; an empty text is done at once."""
     try:
         if trace:
@@ -71,3 +77,52 @@ def waiting(trace: str) -> str:
         Path(trace).write_text(type(reason).__name__)
         raise
     return trace
+
+
+def waiting(shard: dict[str, NDArray[np.float64]], begun: str, go_on: str) -> float:
+    """Answer when a file is there, and let others work meanwhile."""
+    Path(begun).touch()
+    while not Path(go_on).exists():
+        time.sleep(0.01)
+    return total(shard, 1.0)
+
+
+def alone(shard: dict[str, object]) -> bool:
+    """Whether no other question is answered at the same time."""
+    was_busy, shard["busy"] = shard.get("busy", False), True
+    time.sleep(0.005)
+    shard["busy"] = False
+    return not was_busy
+
+
+def raised(what: str) -> None:
+    """Fail as processes of a cluster do."""
+    if what == "memory":
+        raise MemoryError
+    if what == "array":
+        np.zeros(2**55)
+    if what == "disk":
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/x")
+    if what == "module":
+        importlib.import_module("nosuchthing")
+    print(1 / 0)
+
+
+def raising(shard: object, what: str) -> None:
+    raised(what)
+
+
+def killed(shard: object) -> None:
+    """As the system ends who takes too much memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def nothing(shard: object) -> None:
+    return None
+
+
+def opened_with_small_files(*given: Any) -> object:
+    """Open a shard where the disk takes no more than small files, as those are that SQLite needs to read."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**15, 2**15))
+    return open_shard(*given)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.engines import ray as engines_ray
+from lookalike.engines._ray_place import check_versions, versions
 from lookalike.engines.contract import Lost
 from lookalike.engines.ray import Ray
 from lookalike.errors import BadInput, NotFound
@@ -37,7 +37,7 @@ def test_work_whose_process_dies_is_repeated_but_not_for_ever(tmp_path: Path) ->
 def test_work_that_nobody_waits_for_any_more_is_given_up(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     with Ray() as engine:
-        found = engine.map(places.waiting, ["", str(trace), *[""] * 2 * engine.workers])
+        found = engine.map(places.working, ["", str(trace), *[""] * 2 * engine.workers])
         assert next(found) == ""
         while not trace.exists() or trace.read_text() in ("", "begun"):
             found = None  # the last who could ask for it
@@ -73,40 +73,67 @@ def told_nothing() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
 
 
-@pytest.mark.parametrize("told", [{}, {"RAY_ADDRESS": "127.0.0.1:1"}])
-def test_a_cluster_of_its_own_starts_in_a_process_that_knows_no_secret(told: dict[str, str]) -> None:
-    """What tests/engines/conftest.py sets, no user does; nor is a cluster joined that nobody named."""
+def test_a_cluster_that_nobody_named_is_not_joined() -> None:
     code = (
         "from lookalike.engines.ray import Ray\n"
         "from tests.engines import places\n"
         "with Ray() as engine, engine.hold(places.opened, [('a', [1, 2])]) as residents:\n"
         "    print('found', residents.ask_all(places.total, 1.0))"
     )
-    words, env = [sys.executable, "-c", code], told_nothing() | told
+    words, env = [sys.executable, "-c", code], told_nothing() | {"RAY_ADDRESS": "127.0.0.1:1"}
     done = subprocess.run(words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert "found [3.0]" in done.stdout, done.stderr
 
 
-def test_ray_that_was_imported_without_a_secret_is_not_started() -> None:
-    code = (
-        "import ray\nfrom lookalike.engines.ray import Ray\n"
-        "try:\n    Ray().hold(print, [()])\n"
-        "except Exception as reason:\n    print(type(reason).__name__, reason)"
-    )
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, env=told_nothing(), cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert done.stdout == (
-        "BadInput Ray was imported before it could be given a secret: set RAY_AUTH_MODE=token and "
-        "RAY_AUTH_TOKEN before, or give the address of a cluster\n"
-    )
-
-
 def test_another_version_is_refused_with_both() -> None:
-    engines_ray.check_versions(engines_ray.versions())
+    check_versions(versions())
     with pytest.raises(
         BadInput, match=r"has Python 3.*, the one that asks has lookalike 0: install the same"
     ):
-        engines_ray.check_versions("lookalike 0")
+        check_versions("lookalike 0")
+
+
+@pytest.mark.parametrize("first", ["", "import ray"])
+def test_a_process_that_knows_no_secret_makes_one(first: str) -> None:
+    """Ray takes it only if it is there before Ray is loaded."""
+    code = (
+        f"{first}\n"
+        "from lookalike.engines.ray import Ray\n"
+        "from lookalike.errors import BadInput\n"
+        "from tests.engines import places\n"
+        "try:\n"
+        "    with Ray() as engine, engine.hold(places.opened, [('a', [1, 2])]) as residents:\n"
+        "        print(residents.ask_all(places.total, 1.0))\n"
+        "except BadInput as reason:\n    print(reason)"
+    )
+    known = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=known,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    if first:
+        assert done.stdout.startswith("Ray was loaded before lookalike could give it a secret, without")
+    else:
+        assert done.stdout == "[3.0]\n"
+
+
+def test_a_cluster_of_somebody_else_on_this_machine_is_not_entered() -> None:
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        with Ray() as engine, engine.hold(places.opened, [("a", [1, 2])]) as residents:
+            import ray
+
+            assert ray.get_runtime_context().gcs_address != cluster.address
+            assert residents.ask_all(places.total, 1.0) == [3.0]
+    finally:
+        cluster.shutdown()
 
 
 def test_without_ray_one_sentence_says_what_to_install() -> None:

@@ -1,0 +1,109 @@
+"""Failures: whatever goes wrong on a Ray cluster, as one sentence of the one family of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
+
+MEMORY: Final = "a machine of the cluster ran out of memory: use more machines, or more and smaller shards"
+STORE: Final = (
+    "Ray has no room left for what is sent to and fro: give it more (`ray start --object-store-memory`), "
+    "or use more and smaller shards"
+)
+DISK: Final = (
+    "a machine of the cluster has no disk left for what Ray keeps there: free some space, then repeat"
+)
+LOST: Final = (
+    "a shard was lost and could not be opened elsewhere: check the cluster with `ray status`, then repeat"
+)
+AGAIN: Final = (
+    "a shard was lost again and again while it answered, as when its machine runs out of memory: "
+    "use more machines, or more and smaller shards"
+)
+TOKEN: Final = "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on the machines of the cluster"
+
+
+def got(ray: Any, asked: Any) -> Any:
+    """The answer, or what went wrong.
+
+    It is waited for in Python: Ray's own waiting swallows what a signal raises.
+
+    Raises
+    ------
+    LookalikeError
+        As it was raised where it happened, or what became of the cluster.
+    """
+    with in_words(ray):
+        return asked.future().result()
+
+
+@contextmanager
+def in_words(ray: Any) -> Iterator[None]:
+    """Raise what Ray raises as a sentence."""
+    try:
+        yield
+    except ray.exceptions.RayTaskError as reason:
+        raise _of_cause(ray, reason) from (None if isinstance(reason.cause, LookalikeError) else reason)
+    except ray.exceptions.RayError as reason:
+        raise _of_ray(ray, reason) from reason
+
+
+def is_lost(ray: Any, reason: BaseException) -> bool:
+    """Whether a shard was lost which is being opened elsewhere."""
+    return isinstance(reason.__cause__, ray.exceptions.ActorUnavailableError)
+
+
+def is_work_lost(ray: Any, reason: BaseException) -> bool:
+    """Whether whoever did a piece of work was lost with it."""
+    known = ray.exceptions
+    lost = known.WorkerCrashedError, known.NodeDiedError, known.ObjectLostError
+    return isinstance(reason.__cause__, lost)
+
+
+def _of_cause(ray: Any, reason: Any) -> LookalikeError:
+    """What was raised in a process of the cluster."""
+    cause = reason.cause
+    if isinstance(cause, LookalikeError):
+        return cause
+    if isinstance(cause, ray.exceptions.RayError):
+        return _of_ray(ray, cause)
+    if isinstance(cause, ModuleNotFoundError):
+        return NotFound(f"a machine of the cluster lacks {cause.name}: install lookalike there")
+    if isinstance(cause, MemoryError):
+        return StorageFailed(MEMORY)
+    if isinstance(cause, OSError):
+        told = f"{cause.strerror or cause}{f': {cause.filename}' if cause.filename else ''}"
+        return StorageFailed(f"the disk of a machine of the cluster refused ({told}): mend that, then repeat")
+    return LookalikeError(
+        f"a process of the cluster stumbled ({type(cause).__name__}: {_first(cause)}): "
+        "this is a mistake of lookalike, please report it"
+    )
+
+
+def _of_ray(ray: Any, reason: Exception) -> LookalikeError:
+    """What became of the cluster."""
+    known = ray.exceptions
+    if isinstance(reason, known.OutOfMemoryError):
+        return StorageFailed(MEMORY)
+    if isinstance(reason, known.ObjectStoreFullError):
+        return StorageFailed(STORE)
+    if isinstance(reason, known.OutOfDiskError):
+        return StorageFailed(DISK)
+    if isinstance(reason, known.AuthenticationError):
+        return BadInput(f"the cluster wants another token: {TOKEN}")
+    if isinstance(reason, known.ActorUnavailableError):
+        return StorageFailed(AGAIN)
+    if isinstance(reason, known.RayActorError):
+        return StorageFailed(LOST)
+    return StorageFailed(
+        f"the cluster failed ({type(reason).__name__}: {_first(reason)}): "
+        "check it with `ray status`, then repeat"
+    )
+
+
+def _first(reason: BaseException) -> str:
+    """The first line of what was said; the rest is for those who know the insides."""
+    return (str(reason).strip().splitlines() or ["no reason was told"])[0]

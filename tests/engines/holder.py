@@ -1,0 +1,21 @@
+"""Another process that has the shards of a collection open, until somebody closes its input."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from lookalike import open_gallery, open_search
+from lookalike.engines.ray import Ray
+
+
+def main(folder: str, address: str) -> None:
+    with Ray(address) as engine, open_gallery(Path(folder)) as gallery:
+        search = open_search(gallery, reranker="baseline", engine=engine)
+        search.find(gallery.ids()[0], 1)
+        print("open", flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,291 @@
+"""Whatever goes wrong on a cluster ends in one sentence, and what is asked next is answered."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lookalike import FaceSet, Gallery, open_gallery, open_search, parts
+from lookalike.engines import _ray_failures
+from lookalike.engines import ray as engines_ray
+from lookalike.engines.ray import Ray
+from lookalike.errors import LookalikeError, NotFound, StorageFailed
+from lookalike.sharding import split
+from tests.cli_process import Ended, command, environment
+from tests.engines import places
+from tests.small_world import small_world
+
+ROOT = Path(__file__).parents[2]
+GIVEN = [("a", [1, 2]), ("b", [3])]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    yield cluster.address
+    cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def engine(address: str) -> Iterator[Ray]:
+    with Ray(address) as found:
+        yield found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with Gallery(tmp_path / "one.gallery", create=True) as gallery:
+        for one in small_world(people=4, sets=3, faces=2)[0]:
+            gallery.add(one)
+    split(tmp_path / "one.gallery", tmp_path / "in-2", 2)
+    return tmp_path / "in-2"
+
+
+RAISED = {
+    "memory": (StorageFailed, r"^a machine of the cluster ran out of memory: use more machines"),
+    "array": (StorageFailed, r"^a machine of the cluster ran out of memory: use more machines"),
+    "disk": (StorageFailed, r"^the disk of a machine of the cluster refused \(No space left on device: /x\)"),
+    "module": (NotFound, r"^a machine of the cluster lacks nosuchthing: install lookalike there$"),
+    "mistake": (
+        LookalikeError,
+        r"^a process of the cluster stumbled \(ZeroDivisionError: division by zero\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", RAISED)
+def test_what_is_raised_elsewhere_arrives_as_a_sentence(engine: Ray, what: str) -> None:
+    kind, sentence = RAISED[what]
+    with engine.hold(places.opened, GIVEN) as residents:
+        with pytest.raises(kind, match=sentence) as caught:
+            residents.ask_all(places.raising, what)
+        assert type(caught.value) is kind
+        assert "\n" not in str(caught.value)
+        assert residents.ask_all(places.total, 1.0) == [3.0, 3.0]
+    with pytest.raises(kind, match=sentence):
+        list(engine.map(places.raised, [what]))
+
+
+def test_a_shard_that_is_lost_again_and_again_is_given_up(
+    engine: Ray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines_ray, "SECONDS_OF_LOSSES", 0.0)
+    with engine.hold(places.opened, GIVEN) as residents:
+        with pytest.raises(StorageFailed, match=r"^a shard was lost again and again while it answered"):
+            residents.ask(places.killed, {0: ()})
+        assert residents.ask_all(places.total, 1.0) == [3.0, 3.0], "it is opened again for the next question"
+
+
+def test_a_shard_that_somebody_ended_is_told(engine: Ray) -> None:
+    import ray
+
+    residents = engine.hold(places.opened, GIVEN)
+    residents.ask_all(places.total, 1.0)
+    ray.kill(residents._actors[0])  # type: ignore[attr-defined]
+    with pytest.raises(StorageFailed, match=r"^a shard was lost and could not be opened elsewhere: check"):
+        residents.ask_all(places.total, 1.0)
+    with engine.hold(places.opened, GIVEN) as others:
+        assert others.ask_all(places.total, 1.0) == [3.0, 3.0]
+
+
+def test_every_error_of_ray_becomes_a_sentence() -> None:
+    """Also of those that cannot be brought about here."""
+    import ray
+
+    known = [one for one in vars(ray.exceptions).values() if isinstance(one, type)]
+    errors = [one for one in known if issubclass(one, ray.exceptions.RayError)]
+    assert len(errors) > 20
+    for one in errors:
+        worded = type(one.__name__, (one,), {"__str__": lambda self: "it failed\nin many lines"})
+        made = worded.__new__(worded)
+        made.cause = ValueError("x")
+        with pytest.raises(LookalikeError) as caught, _ray_failures.in_words(ray):
+            raise made
+        assert "\n" not in str(caught.value)
+
+
+def test_a_disk_without_room_for_prepared_faces_is_told(engine: Ray, tmp_path: Path) -> None:
+    folder, rng = tmp_path / "in-1", np.random.default_rng(0)
+    with Gallery(tmp_path / "one.gallery", create=True) as gallery:
+        for number in range(6):
+            gallery.add(FaceSet(f"set-{number}", rng.normal(size=(10, 512))))
+    split(tmp_path / "one.gallery", folder, 1)
+    part, nothing = parts.build("similarities", "max_max"), parts.build("preparations", "none")
+    given = [(str(folder / "shard-000.gallery"), str(folder), part, nothing, "")]
+    with (
+        engine.hold(places.opened_with_small_files, given) as residents,
+        pytest.raises(StorageFailed, match=r"^the disk holding \S+\.derived is full: free some space[^\n]+$"),
+    ):
+        residents.ask_all(places.nothing)
+    assert not list(folder.rglob("*.npy"))
+    with open_gallery(folder) as gallery:
+        assert open_search(gallery, reranker="baseline", engine=engine).find("set-0").answers
+
+
+BROKEN = {
+    "missing": (lambda one, other: other.unlink(), "lacks shard-001.gallery, one of its 2 shards"),
+    "moved": (lambda one, other: _swap(one, other), "says that it is shard 1 of 2"),
+    "foreign": (lambda one, other: _foreign(other), "is a shard of another collection"),
+    "manifests": (
+        lambda one, other: (one.parent / "manifest (copy).json").write_text("{}"),
+        "holds two manifests, manifest.json and manifest (copy).json",
+    ),
+}
+
+
+def _swap(one: Path, other: Path) -> None:
+    aside = one.with_name("aside")
+    one.rename(aside)
+    other.rename(one)
+    aside.rename(other)
+
+
+def _foreign(other: Path) -> None:
+    place = other.parent.parent
+    split(place / "one.gallery", place / "else", 2)
+    other.write_bytes((place / "else" / other.name).read_bytes())
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_collection_that_is_broken_is_told_before_a_cluster_is_asked(
+    address: str, folder: Path, case: str
+) -> None:
+    breaking, sentence = BROKEN[case]
+    breaking(folder / "shard-000.gallery", folder / "shard-001.gallery")
+    said = run(["find", str(folder), "x", "--engine", "ray", "--address", address])
+    assert said.code == 6
+    assert sentence in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_shard_that_vanished_for_the_cluster_is_told(engine: Ray, folder: Path) -> None:
+    """As on a machine that does not reach the folder."""
+    part, nothing = parts.build("similarities", "max_max"), parts.build("preparations", "none")
+    from lookalike.spreading import open_shard
+
+    with (
+        engine.hold(
+            open_shard, [(str(folder / "away.gallery"), str(folder), part, nothing, "")]
+        ) as residents,
+        pytest.raises(LookalikeError, match=r"^[^\n]*away\.gallery[^\n]*$"),
+    ):
+        residents.ask_all(places.nothing)
+
+
+def run(words: list[str], **env: str) -> Ended:
+    done = subprocess.run(
+        command(*words), env=environment(**env), capture_output=True, text=True, timeout=120, cwd=ROOT
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def test_a_cluster_that_wants_a_token(address: str, folder: Path, tmp_path: Path) -> None:
+    asked = ["status", str(folder), "--engine", "ray", "--address", address]
+    sentences: Mapping[str, str] = {
+        "": "lookalike: Ray wants a token, and none is known here: set RAY_AUTH_MODE=token",
+        "0" * 64: f"lookalike: the Ray cluster at {address} wants a token, or another one: set RAY_AUTH_MODE",
+    }
+    for token, sentence in sentences.items():
+        said = run(asked, HOME=str(tmp_path), RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=token)
+        assert said.code == 3
+        assert said.err.startswith(sentence)
+        assert said.err.count("\n") == 1
+
+
+def test_a_cluster_of_another_version(folder: Path) -> None:
+    """Told so by Ray itself, from what the cluster says of its version."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        address, client = cluster.address, cluster.head_node.get_gcs_client()
+        about = json.loads(client.internal_kv_get(b"CLUSTER_METADATA", b"cluster"))
+        older = {**about, "ray_version": "1.0.0"}
+        client.internal_kv_put(b"CLUSTER_METADATA", json.dumps(older).encode(), True, b"cluster")
+        said = run(["status", str(folder), "--engine", "ray", "--address", address])
+    finally:
+        cluster.shutdown()
+    assert said.code == 3
+    assert f"the Ray cluster at {address} has another version (Version mismatch: " in said.err
+    assert "Ray: 1.0.0" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_ray_without_room(tmp_path: Path) -> None:
+    """A store of a hundred megabytes, on a machine whose disk counts as full."""
+    code = (
+        "import ray, numpy as np\n"
+        "from lookalike.engines.ray import Ray\n"
+        "from lookalike.errors import StorageFailed\n"
+        "from tests.engines import places\n"
+        "ray.init(num_cpus=1, include_dashboard=False, object_store_memory=100_000_000)\n"
+        "with Ray() as engine, engine.hold(places.opened, [('a', [1])]) as residents:\n"
+        "    try:\n"
+        "        residents.share(np.zeros(50_000_000))\n"
+        "    except StorageFailed as reason:\n"
+        "        print(reason)\n"
+        "    print(residents.ask_all(places.total, 1.0))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment(), "RAY_local_fs_capacity_threshold": "0.0001"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=ROOT,
+    )
+    sentence, answer = done.stdout.splitlines()
+    assert sentence in (_ray_failures.DISK, _ray_failures.STORE)
+    assert answer == "[1.0]"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_who_waits_for_a_cluster_can_be_interrupted(
+    engine: Ray, address: str, tmp_path: Path, number: int, code: int
+) -> None:
+    begun = tmp_path / "begun"
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.engines.waiting_command", "wait", address, str(begun)],
+        env=environment(),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as waiter:
+        while not begun.exists():
+            assert waiter.poll() is None, waiter.communicate()
+            time.sleep(0.05)
+        [held] = engine.state("waiting").residents
+        assert held.holder_process == waiter.pid
+        waiter.send_signal(number)
+        out, err = waiter.communicate(timeout=60)
+    assert (waiter.returncode, out) == (code, "")
+    assert err == "lookalike: interrupted; what is finished is kept, run the same command to go on\n"
+    while engine.state("waiting").residents:  # ended by the cluster, which takes a moment
+        time.sleep(0.2)
+    assert not Path(f"/proc/{held.process}").exists()
+
+
+def test_nothing_is_printed_when_a_process_is_lost(address: str, tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from lookalike.engines.ray import Ray\n"
+        "from tests.engines import places\n"
+        f"with Ray({address!r}) as engine, engine.hold(places.opened, [('a', [1, 2])]) as residents:\n"
+        f"    print(residents.ask(places.dying_once, {{0: ({str(tmp_path / 'died')!r},)}}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, timeout=120, cwd=ROOT
+    )
+    assert (tmp_path / "died").exists()
+    assert (done.stdout, done.stderr) == ("{0: 3.0}\n", "")

@@ -1,0 +1,24 @@
+"""The command line with one command more, which waits for a shard that does not answer."""
+
+from __future__ import annotations
+
+import sys
+
+from lookalike import cli
+from lookalike.cli.app import app
+from lookalike.engines.contract import Label
+from lookalike.engines.ray import Ray
+from tests.engines import places
+
+
+@app.command("wait")
+def wait(address: str, begun: str) -> None:
+    """Wait for ever."""
+    with Ray(address) as engine:
+        labels = [Label("waiting", "a", "kind", "1")]
+        engine.hold(places.opened, [("a", [1, 2])], labels).ask_all(places.waiting, begun, "/nowhere")
+
+
+if __name__ == "__main__":
+    sys.argv[0] = "lookalike"
+    cli.main()
