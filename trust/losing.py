@@ -12,7 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from lookalike.engines.ray import QUIET, Ray
+from lookalike.engines._ray_entry import SETTINGS
+from lookalike.engines.ray import Ray
 from lookalike.progress import Item
 
 # Seconds after the moment until the node is killed, at most: then shards are at any point of their work.
@@ -33,7 +34,7 @@ class Nodes:
     def __init__(self) -> None:
         # Ray looks for these when it is imported; whoever reaches this machine could use it without.
         secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-        os.environ.update(secret | QUIET)
+        os.environ.update(secret | SETTINGS)
         from ray.cluster_utils import Cluster
 
         self.cluster = Cluster(
