@@ -39,8 +39,10 @@ def test_work_that_nobody_waits_for_any_more_is_given_up(tmp_path: Path) -> None
     with Ray() as engine:
         found = engine.map(places.working, ["", str(trace), *[""] * 2 * engine.workers])
         assert next(found) == ""
-        while not trace.exists() or trace.read_text() in ("", "begun"):
-            found = None  # the last who could ask for it
+        while not trace.exists():  # what has not begun is not begun any more
+            time.sleep(0.1)
+        del found  # the last who could ask for it
+        while trace.read_text() in ("", "begun"):
             time.sleep(0.1)
         assert trace.read_text() != "done"
 
