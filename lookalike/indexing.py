@@ -18,6 +18,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.collection.unfinished import SECONDS_BETWEEN_KEEPING, Unfinished
+from lookalike.engaging import check_spread, choose_engine
 from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, LookalikeError, StorageFailed
 from lookalike.faceset import FaceSet
@@ -31,7 +32,7 @@ from lookalike.progress import Track, silent
 from lookalike.room import Need
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
 from lookalike.soundness import array_faults, index_faults
-from lookalike.spreading import check_spread, choose_engine, hold_shards
+from lookalike.spreading import hold_shards
 from lookalike.transitivity.held import Held
 from lookalike.transitivity.proxies import grow_neighbours, update_neighbours
 from lookalike.transitivity.tables import Neighbours, Tables

@@ -7,6 +7,7 @@ import numpy as np
 from lookalike import parts
 from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import StoredTables, TableStore
+from lookalike.engaging import choose_engine
 from lookalike.engines.contract import Engine
 from lookalike.errors import NotFound
 from lookalike.packing import from_arrays, ids_of, is_index, made_by
@@ -14,7 +15,7 @@ from lookalike.preparations.contract import Preparation
 from lookalike.preparing import AUTO
 from lookalike.similarities.contract import SetSimilarity
 from lookalike.soundness import array_faults
-from lookalike.spreading import choose_engine, hold_shards, read_preparation
+from lookalike.spreading import hold_shards, read_preparation
 from lookalike.transitivity.reduced import reduced
 from lookalike.transitivity.tables import Tables
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.engines.contract import Engine, Residents
-from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
+from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound, StorageFailed
 from lookalike.kernels.codes import Codes
 from lookalike.packing import (
     hashes_of,
@@ -45,33 +45,8 @@ FORMAT = 1
 TRIES = 5
 
 
-def choose_engine(engine: Engine | str) -> Engine:
-    """Return an engine by its name, or as it is given.
-
-    Raises
-    ------
-    BadInput, NotFound
-        If there is no such engine, or its options are refused.
-    """
-    found: Engine = parts.build("engines", engine)
-    return found
-
-
-def check_spread(gallery: object, engine: Engine | str) -> None:
-    """Refuse an engine that has nothing to spread.
-
-    Raises
-    ------
-    BadInput
-        If the gallery is one file, and the engine is not the one of this process.
-    """
-    chosen = choose_engine(engine)
-    if not chosen.is_here and not isinstance(gallery, ShardedGallery):
-        what = f"{gallery.path} is one file" if isinstance(gallery, Gallery) else "these are sets in memory"
-        raise BadInput(
-            f"{what}, which the engine {parts.spec(chosen)} cannot spread: "
-            "split a gallery with `lookalike split`, or leave the engine out"
-        )
+class ShardChanged(Conflict):
+    """A shard does not hold what those believe who ask it."""
 
 
 def hold_shards(
@@ -108,20 +83,25 @@ def hold_shards(
     for _ in range(TRIES):
         contents, fingerprint = snapshot()
         full = [one for one in gallery.shards if len(one)]
+        labels = [shard_label(gallery, one, similarity, preparation) for one in full]
+        own = [one.contents() for one in full]
+        if {id: content for each in own for id, content in each.items()} != contents:
+            continue  # sets came or went meanwhile
         residents = engine.hold(
             open_shard,
-            [(str(one.path.absolute()), *given) for one in full],
-            [shard_label(gallery, one, similarity, preparation) for one in full],
+            [
+                (str(one.path.absolute()), *given, label.content)
+                for one, label in zip(full, labels, strict=True)
+            ],
+            labels,
         )
-        found = residents.ask_all(shard.held)
-        theirs = {id: content for ids, hashes, _ in found for id, content in zip(ids, hashes, strict=True)}
-        if theirs == contents:
-            return (
-                contents,
-                fingerprint,
-                _joined(gallery, similarity, preparation, contents, residents, found),
-            )
-        residents.close()  # sets came or went meanwhile
+        try:
+            sizes = residents.ask_all(shard.held)
+        except ShardChanged:
+            residents.close()
+            continue
+        held = _joined(gallery, similarity, preparation, contents, residents, own, sizes)
+        return contents, fingerprint, held
     raise StorageFailed(
         f"the shards of {gallery.path} do not hold what it holds: somebody changes it too fast, or a machine "
         "of the cluster finds other files at the same path; check that, then repeat"
@@ -134,14 +114,15 @@ def _joined(
     preparation: Preparation,
     contents: Mapping[str, str],
     residents: Residents,
-    found: Sequence[tuple[Sequence[str], Sequence[str], NDArray[np.int64]]],
+    own: Sequence[Iterable[str]],
+    found: Sequence[NDArray[np.int64]],
 ) -> SpreadSets:
-    """All shards as one sequence of sets."""
+    """All shards as one sequence of sets, from the ids and the sizes of those that each has."""
     numbers = {id: number for number, id in enumerate(contents)}
-    places = [np.array([numbers[id] for id in ids], dtype=np.int64) for ids, _, _ in found]
+    places = [np.array([numbers[id] for id in each], dtype=np.int64) for each in own]
     sizes = np.empty(len(contents), dtype=np.int64)
-    for own, (_, _, each) in zip(places, found, strict=True):
-        sizes[own] = each
+    for place, each in zip(places, found, strict=True):
+        sizes[place] = each
     ids = tuple(contents)
 
     def read(number: int) -> Prepared | None:
@@ -156,7 +137,14 @@ def _joined(
     return SpreadSets(residents, places, sizes, similarity, read)
 
 
-def open_shard(path: str, folder: str, similarity: SetSimilarity, part: Preparation, learnt: str) -> Shard:
+def open_shard(
+    path: str,
+    folder: str,
+    similarity: SetSimilarity,
+    part: Preparation,
+    learnt: str,
+    content: str | None = None,
+) -> Shard:
     """Open one shard with its faces prepared, which is kept beside its file and found again.
 
     It is called in the place where the shard is to be open, also when it has to be opened again: all that it
@@ -171,12 +159,20 @@ def open_shard(path: str, folder: str, similarity: SetSimilarity, part: Preparat
         With nothing learnt: what was learnt lies beside the collection.
     learnt : str
         The fingerprint of what was learnt.
+    content : str, optional
+        The fingerprint of what the file must hold; whatever it holds, unless it is given.
+
+    Raises
+    ------
+    ShardChanged
+        If it holds something else, for instance when it has to be opened again after a change: answers would
+        be about other sets than those who ask believe.
     """
     preparation = read_preparation(folder, part, learnt)
     with Gallery(Path(path)) as gallery:
         store, kind = TableStore.beside(gallery.path), f"prepared {table_kind(similarity, preparation)}"
         while True:
-            contents, fingerprint = _snapshot(gallery, similarity, preparation)
+            contents, fingerprint = _snapshot(gallery, similarity, preparation, content)
             stored = store.load(kind, fingerprint, lambda found: _faults(found, contents))  # noqa: B023
             if stored is None:
                 arrays = _prepared(gallery, similarity, preparation, contents, store.latest(kind))
@@ -265,11 +261,13 @@ def _prepared(
 
 
 def _snapshot(
-    gallery: Gallery, similarity: SetSimilarity, preparation: Preparation
+    gallery: Gallery, similarity: SetSimilarity, preparation: Preparation, wanted: str | None
 ) -> tuple[dict[str, str], str]:
     """Contents of a shard, and everything that shapes its prepared sets as one short text."""
     while True:
         before, contents = gallery.fingerprint(), gallery.contents()
+        if wanted is not None and before != wanted:
+            raise ShardChanged(f"{gallery.path} has changed since it was opened: ask again")
         if gallery.fingerprint() == before:
             prepared_by = parts.spec(similarity), similarity.version, preparation.fingerprint()
             shaped_by = "|".join(map(str, (FORMAT, *prepared_by, before)))

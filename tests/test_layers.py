@@ -39,6 +39,7 @@ LAYERS = {
         "packing",
         "soundness",
         "estimating",
+        "engaging",
         "residing",
         "spreading",
         "loose",

@@ -94,10 +94,10 @@ def status(
     from lookalike import open_gallery
     from lookalike.cli.opening import open_engine
     from lookalike.cli.shards import print_machines, print_shards
+    from lookalike.engaging import check_spread
     from lookalike.indexing import index_states
     from lookalike.preparing import preparation_states
     from lookalike.residing import shard_states
-    from lookalike.spreading import check_spread
 
     with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         check_spread(opened, place)

@@ -65,8 +65,8 @@ def open_tables(
 ) -> Tables:
     """Learn and index what is missing, saying first what that takes; learn the preparation again if asked."""
     from lookalike import index, parts, preparing
+    from lookalike.engaging import check_spread
     from lookalike.indexing import needed
-    from lookalike.spreading import check_spread
 
     check_spread(gallery, engine)
     if unreachable(gallery):  # nothing is learnt or kept until all are there again

@@ -63,6 +63,11 @@ def is_work_lost(ray: Any, reason: BaseException) -> bool:
     return isinstance(reason.__cause__, lost)
 
 
+def is_dead(ray: Any, reason: BaseException) -> bool:
+    """Whether a shard was lost for good."""
+    return isinstance(reason.__cause__, ray.exceptions.RayActorError) and not is_lost(ray, reason)
+
+
 def _of_cause(ray: Any, reason: Any) -> LookalikeError:
     """What was raised in a process of the cluster."""
     cause = reason.cause

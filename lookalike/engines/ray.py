@@ -6,7 +6,9 @@ Its processes trust each other and what they are sent: a cluster belongs to one 
 
 from __future__ import annotations
 
+import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +17,8 @@ from typing import Any, Final
 
 from lookalike.engines import _ray_state
 from lookalike.engines._ray_entry import entered
-from lookalike.engines._ray_failures import got, in_words, is_lost, is_work_lost
+from lookalike.engines._ray_failures import got, in_words, is_dead, is_lost, is_work_lost
+from lookalike.engines._ray_kept import Actor, Kept
 from lookalike.engines._ray_place import Place, applied, versions
 from lookalike.engines._ray_state import ASIDE, NAMESPACE, new_name
 from lookalike.engines.contract import Answers, Engine, Label, Lost, Residents, State, Work
@@ -32,6 +35,10 @@ SECONDS_OF_LOSSES: Final = 60.0
 UNLABELLED: Final = Label("-", "-", "", "")
 
 
+class _Place(Place):
+    """The name by which Ray shows the processes that hold shards."""
+
+
 class Ray(Engine):
     """A Ray cluster.
 
@@ -46,22 +53,31 @@ class Ray(Engine):
         self.address = address
         self._ray: Any = None
         self._is_ours = False
+        self._kept = Kept(self._end)
+        self._lock = threading.Lock()
 
     def hold(
         self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label] = ()
     ) -> Residents:
-        """One actor for each shard; Ray chooses where it lives."""
+        """One actor for each shard; Ray chooses where it lives.
+
+        Those that an earlier `hold` asked to open the same are handed out again, also while it uses them.
+        """
         ray = self._started()
         threads = max(1, int(ray.cluster_resources().get("CPU", 1)) // max(1, len(given)))
-        actor = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=1, concurrency_groups={ASIDE: 1})(
-            Place
-        )
-        actors = []
-        for one, label in zip(given, labels or [UNLABELLED] * len(given), strict=True):
-            named = {"name": new_name(label), "namespace": NAMESPACE}
-            options = actor.options(scheduling_strategy="SPREAD", **named)
-            actors.append(options.remote(versions(), threads, opening, one, label))
-        return _There(ray, actors)
+        resident = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=1, concurrency_groups={ASIDE: 1})
+        actor = resident(_Place)
+        known: list[Label | None] = [*labels] or [None] * len(given)
+
+        def start(number: int) -> Any:
+            label = known[number] or UNLABELLED
+            named = {"name": new_name(label), "namespace": NAMESPACE, "scheduling_strategy": "SPREAD"}
+            with in_words(ray):
+                return actor.options(**named).remote(versions(), threads, opening, given[number], label)
+
+        asked = zip(given, known, strict=True)
+        keys = [ray.cloudpickle.dumps((threads, opening, *both)) for both in asked]
+        return _There(ray, self._kept, self._kept.take(list(zip(keys, known, strict=True)), start))
 
     @property
     def workers(self) -> int:
@@ -100,23 +116,34 @@ class Ray(Engine):
         return _ray_state.state(self._started(), whole)
 
     def close(self) -> None:
-        """End Ray if it was started here."""
+        """End all actors, and Ray if it was started here."""
+        self._kept.close()
         if self._ray is not None and self._is_ours:
             self._ray.shutdown()
         self._ray = None
 
     def _started(self) -> Any:
-        if self._ray is None:
-            self._ray, self._is_ours = entered(self.address)
-        return self._ray
+        with self._lock:
+            if self._ray is None:
+                self._ray, self._is_ours = entered(self.address)
+            return self._ray
+
+    def _end(self, handle: Any) -> None:
+        if self._ray is not None and self._ray.is_initialized():
+            self._ray.kill(handle)
 
 
 class _There(Residents):
     """Shards that actors keep open."""
 
-    def __init__(self, ray: Any, actors: list[Any]) -> None:
+    def __init__(self, ray: Any, kept: Kept, actors: list[Actor]) -> None:
         super().__init__()
-        self._ray, self._actors = ray, actors
+        self._ray, self._kept, self._actors = ray, kept, actors
+        # Questions that each has not answered yet.
+        self._waiting = [0] * len(actors)
+        # Most who open a search let it go without a word.
+        self._let_go = weakref.finalize(self, kept.give_back, list(actors), self._waiting)
+        self._let_go.atexit = False
 
     def __len__(self) -> int:
         return len(self._actors)
@@ -124,27 +151,37 @@ class _There(Residents):
     def put(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> Answers:
         def ask(number: int) -> Any:
             with in_words(self._ray):
-                return self._actors[number].answer.remote(work, *given[number])
+                return self._actors[number].handle.answer.remote(work, *given[number])
 
         asked = {number: ask(number) for number in given}
-        return lambda: {number: self._answer(one, partial(ask, number)) for number, one in asked.items()}
+        for number in asked:
+            self._waiting[number] += 1
+
+        def answers() -> dict[int, Any]:
+            found = {number: self._answer(number, one, partial(ask, number)) for number, one in asked.items()}
+            for number in asked:
+                self._waiting[number] -= 1
+            return found
+
+        return answers
 
     def share(self, value: Any) -> Any:
         with in_words(self._ray):
             return self._ray.put(value)
 
     def close(self) -> None:
-        for actor in self._actors:
-            self._ray.kill(actor)
+        self._let_go()
         self._actors = []
 
-    def _answer(self, asked: Any, ask_again: Callable[[], Any]) -> Any:
+    def _answer(self, number: int, asked: Any, ask_again: Callable[[], Any]) -> Any:
         """Wait for an answer; a question that its shard took with it is put again, but not for ever."""
         losses, first = 0, 0.0
         while True:
             try:
                 return got(self._ray, asked)
             except StorageFailed as reason:
+                if is_dead(self._ray, reason):
+                    self._kept.forget(self._actors[number])
                 if not is_lost(self._ray, reason):
                     raise
                 first = first if losses else time.monotonic()

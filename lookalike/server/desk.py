@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lookalike.collection.opening import open_gallery
+from lookalike.engaging import check_spread
 from lookalike.engines.contract import Engine
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.server.answering import Answering
@@ -41,7 +42,6 @@ from lookalike.server.models import (
 from lookalike.server.pictures import FILM, UPLOAD, Pictures
 from lookalike.server.searches import Searches
 from lookalike.server.uploads import Uploads
-from lookalike.spreading import check_spread
 from lookalike.strips import media_type
 
 

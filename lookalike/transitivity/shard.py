@@ -48,9 +48,9 @@ class Shard:
         return found
 
 
-def held(shard: Shard) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.int64]]:
-    """Ids, contents and sizes of all sets."""
-    return shard.ids, shard.contents, np.asarray(shard.similarity.sizes(shard.sets))
+def held(shard: Shard) -> NDArray[np.int64]:
+    """Sizes of all sets, in the order of their ids."""
+    return np.asarray(shard.similarity.sizes(shard.sets))
 
 
 def some(shard: Shard, numbers: NDArray[np.int64]) -> PreparedSets:

@@ -91,7 +91,7 @@ def test_a_shard_that_somebody_ended_is_told(engine: Ray) -> None:
 
     residents = engine.hold(places.opened, GIVEN)
     residents.ask_all(places.total, 1.0)
-    ray.kill(residents._actors[0])  # type: ignore[attr-defined]
+    ray.kill(residents._actors[0].handle)  # type: ignore[attr-defined]
     with pytest.raises(StorageFailed, match=r"^a shard was lost and could not be opened elsewhere: check"):
         residents.ask_all(places.total, 1.0)
     with engine.hold(places.opened, GIVEN) as others:
@@ -133,7 +133,7 @@ def test_a_disk_without_room_for_prepared_faces_is_told(engine: Ray, tmp_path: P
 
 
 BROKEN = {
-    "missing": (lambda one, other: other.unlink(), "lacks shard-001.gallery, one of its 2 shards"),
+    "missing": (lambda one, other: one.unlink(), "lacks shard-000.gallery, one of its 2 shards"),
     "moved": (lambda one, other: _swap(one, other), "says that it is shard 1 of 2"),
     "foreign": (lambda one, other: _foreign(other), "is a shard of another collection"),
     "manifests": (

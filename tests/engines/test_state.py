@@ -25,8 +25,12 @@ from tests.small_world import small_world
 
 ROOT = Path(__file__).parents[2]
 HERE = socket.gethostname()
-LABELS = [Label("whole", "a", "kind", "1"), Label("whole", "b", "kind", "2")]
 GIVEN = [("a", [1, 2]), ("b", [3])]
+
+
+def labels(whole: str) -> list[Label]:
+    """Every test has its own whole: what an earlier one held may be kept."""
+    return [Label(whole, "a", "kind", "1"), Label(whole, "b", "kind", "2")]
 
 
 def collection(folder: Path) -> Path:
@@ -47,10 +51,10 @@ def address() -> Iterator[str]:
 
 
 def test_every_engine_tells_what_is_open(engine: Engine) -> None:
-    with engine.hold(places.opened, GIVEN, LABELS) as residents:
+    with engine.hold(places.opened, GIVEN, labels("whole")) as residents:
         residents.ask_all(places.total, 1.0)
         found = engine.state("whole").residents
-        assert [one.label for one in found] == LABELS
+        assert [one.label for one in found] == labels("whole")
         assert {(one.holder_host, one.holder_process, one.host) for one in found} == {
             (HERE, os.getpid(), HERE)
         }
@@ -61,37 +65,39 @@ def test_every_engine_tells_what_is_open(engine: Engine) -> None:
 
 
 def test_who_is_busy_tells_all_the_same(address: str, tmp_path: Path) -> None:
-    with Ray(address) as engine, engine.hold(places.opened, GIVEN[:1], LABELS[:1]) as residents:
+    own = labels("busy")[:1]
+    with Ray(address) as engine, engine.hold(places.opened, GIVEN[:1], own) as residents:
         residents.ask_all(places.total, 1.0)
         begun, go_on = tmp_path / "begun", tmp_path / "go on"
         answers = residents.begin(places.waiting, {0: (str(begun), str(go_on))})
         while not begun.exists():
             time.sleep(0.05)
-        [found] = engine.state("whole").residents
-        assert found.label == LABELS[0]
+        [found] = engine.state("busy").residents
+        assert found.label == own[0]
         assert not go_on.exists()
         go_on.touch()
         assert answers() == {0: 3.0}
 
 
 def test_questions_are_answered_one_at_a_time(address: str) -> None:
-    with Ray(address) as engine, engine.hold(places.opened, GIVEN[:1], LABELS[:1]) as residents:
+    with Ray(address) as engine, engine.hold(places.opened, GIVEN[:1]) as residents:
         rounds = [residents.begin(places.alone, {0: ()}) for _ in range(20)]
         assert [one() for one in rounds] == [{0: True}] * 20
 
 
 def test_who_cannot_answer_is_not_waited_for(address: str) -> None:
-    with Ray(address) as engine, engine.hold(places.opened, GIVEN, LABELS) as residents:
+    own = labels("stopped")
+    with Ray(address) as engine, engine.hold(places.opened, GIVEN, own) as residents:
         residents.ask_all(places.total, 1.0)
-        first = engine.state("whole").residents[0].process
+        first = engine.state("stopped").residents[0].process
         assert first is not None
         os.kill(first, signal.SIGSTOP)
         try:
-            found = {one.part: one for one in engine.state("whole").residents}
+            found = {one.part: one for one in engine.state("stopped").residents}
         finally:
             os.kill(first, signal.SIGCONT)
         assert (found["a"].label, found["a"].host, found["a"].holder_process) == (None, None, os.getpid())
-        assert found["b"].label == LABELS[1]
+        assert found["b"].label == own[1]
         assert residents.ask_all(places.total, 1.0) == [3.0, 3.0]
 
 
