@@ -162,7 +162,7 @@ def test_a_collection_that_is_broken_is_told_before_a_cluster_is_asked(
 ) -> None:
     breaking, sentence = BROKEN[case]
     breaking(folder / "shard-000.gallery", folder / "shard-001.gallery")
-    said = run(["find", str(folder), "x", "--engine", "ray", "--address", address])
+    said = run(["index", str(folder), "--engine", "ray", "--address", address])
     assert said.code == 6
     assert sentence in said.err
     assert said.err.count("\n") == 1
@@ -270,7 +270,11 @@ def test_who_waits_for_a_cluster_can_be_interrupted(
         waiter.send_signal(number)
         out, err = waiter.communicate(timeout=60)
     assert (waiter.returncode, out) == (code, "")
-    assert err == "lookalike: interrupted; what is finished is kept, run the same command to go on\n"
+    # Ray's own threads may say that nobody listens any more.
+    assert err.splitlines()[-1] == (
+        "lookalike: interrupted; what is finished is kept, run the same command to go on"
+    )
+    assert "Traceback" not in err
     while engine.state("waiting").residents:  # ended by the cluster, which takes a moment
         time.sleep(0.2)
     assert not Path(f"/proc/{held.process}").exists()
