@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from lookalike import disk
 from lookalike.collection import connections, membership
 from lookalike.collection.failures import in_words
 from lookalike.collection.membership import Membership
@@ -23,15 +23,21 @@ class StandIns:
     """
 
     def __init__(self, told: Membership, places: tuple[int, ...]) -> None:
-        self._folder = TemporaryDirectory(prefix="lookalike-") if places else None
+        self._folder = disk.temporary_folder("lookalike-") if places else None
         self.paths: dict[int, Path] = {}
-        for place in places:
-            self.paths[place] = _empty(Path(self._folder.name), told, place)  # type: ignore[union-attr]
+        try:
+            for place in places:
+                assert self._folder is not None
+                self.paths[place] = _empty(self._folder, told, place)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Delete them; twice does nothing."""
         if self._folder is not None:
-            self._folder.cleanup()
+            disk.delete_tree(self._folder)
+            self._folder = None
 
 
 def _empty(folder: Path, told: Membership, place: int) -> Path:
