@@ -39,7 +39,7 @@ def opened(number: int, count: int, faces: int, dimension: int) -> Shard:
     """A shard of drawn sets, in whatever process."""
     sets = _sets(count, faces, dimension)
     own = shares(count, PARTS)[number]
-    return Shard((), (), MaxMax(), PreparedSets.join(sets[int(place)] for place in own))
+    return Shard(MaxMax(), PreparedSets.join(sets[int(place)] for place in own))
 
 
 def nothing(shard: object) -> int:

@@ -207,7 +207,7 @@ def _tables(sets: PreparedSets) -> Tables:
 def _held(sets: PreparedSets) -> spread.SpreadSets:
     """The sets in two shards of this process."""
     places = shares(len(sets), PARTS)
-    shards = [Shard((), (), MaxMax(), PreparedSets.join(sets[int(i)] for i in own)) for own in places]
+    shards = [Shard(MaxMax(), PreparedSets.join(sets[int(i)] for i in own)) for own in places]
     residents = Local().hold(lambda number: shards[number], [(one,) for one in range(PARTS)])
     return spread.SpreadSets(residents, places, np.asarray(MaxMax().sizes(sets)), MaxMax())
 

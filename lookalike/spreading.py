@@ -182,8 +182,7 @@ def open_shard(
                     store.drop(kind)  # a set left meanwhile: no table may keep it
                     continue
             coded = partial(_coded, Path(path), kind, fingerprint)
-            sets = prepared_of(stored.arrays)
-            return Shard(tuple(contents), tuple(contents.values()), similarity, sets, coded)
+            return Shard(similarity, prepared_of(stored.arrays), coded)
 
 
 def _coded(

@@ -93,7 +93,7 @@ def test_bytes_of_a_row_are_those_that_travel() -> None:
     part = MaxMax()
     sets = PreparedSets.join(part.prepare(rng.standard_normal((2, 5))) for _ in range(6))
     places = [np.array([0, 2, 5]), np.array([1, 3, 4])]
-    shards = [Shard((), (), part, PreparedSets.join(sets[int(one)] for one in own)) for own in places]
+    shards = [Shard(part, PreparedSets.join(sets[int(one)] for one in own)) for own in places]
     residents = Local().hold(lambda number: shards[number], [(0,), (1,)])
     held = SpreadSets(residents, places, np.full(6, 2), part)
     held.compare(sets[:1])

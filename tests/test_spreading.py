@@ -114,7 +114,7 @@ def test_the_prepared_faces_of_a_shard_are_kept_and_only_new_ones_made(collectio
         path = str(spread.shards[0].path)
         first = open_shard(path, str(collection), part, nothing, "")
         again = open_shard(path, str(collection), part, nothing, "")
-        assert first.ids == again.ids == tuple(spread.shards[0].ids())
+        assert len(first.sets) == len(again.sets) == len(spread.shards[0])
         assert first.sets.arrays["faces"].tobytes() == again.sets.arrays["faces"].tobytes()
 
 

@@ -22,17 +22,12 @@ class Shard:
 
     Attributes
     ----------
-    ids : tuple of str
-    contents : tuple of str
-        Content hash of each set when it was prepared.
     similarity : SetSimilarity
     sets : PreparedSets
     coded : callable
         Codes faces (n, d) by points, or finds the codes that were kept.
     """
 
-    ids: tuple[str, ...]
-    contents: tuple[str, ...]
     similarity: SetSimilarity
     sets: PreparedSets
     coded: Callable[[NDArray[Any], NDArray[np.float32]], Codes] = Codes.of

@@ -26,7 +26,7 @@ def spread(similarity: SetSimilarity, sets: PreparedSets, owners: np.ndarray) ->
 
     def opening(place: int) -> Shard:
         chosen = [sets[int(number)] for number in places[place]]
-        return Shard(tuple(map(str, places[place])), (), similarity, PreparedSets.join(chosen))
+        return Shard(similarity, PreparedSets.join(chosen))
 
     residents = Local().hold(opening, [(place,) for place in range(len(places))])
     return SpreadSets(residents, places, np.asarray(similarity.sizes(sets)), similarity)
