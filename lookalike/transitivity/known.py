@@ -7,7 +7,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels.threads import one_blas_thread
+from lookalike.kernels.rows import best_of_rows
+from lookalike.kernels.threads import blocks, in_order, one_blas_thread
 from lookalike.transitivity.tables import Lists
 
 Numbers = NDArray[np.int64]
@@ -15,6 +16,8 @@ Values = NDArray[np.float64]
 
 # Levels are settled against each other; going half the way each time halves what is wrong.
 SWEEPS = 40
+# Sets whose pairs one thread puts in order before it asks for more.
+BLOCK = 1024
 
 
 class Known(NamedTuple):
@@ -78,11 +81,16 @@ def nearest_known(known: Known, values: Values, count: int) -> tuple[Numbers, Va
     count : int
         No more than every set has.
     """
-    owners = known.owners
-    ranked = np.where(known.sets == owners, -np.inf, values)
-    order = np.lexsort((known.sets, -ranked, owners))
-    best = order[known.starts[:-1, None] + np.arange(count)]
-    return known.sets[best], ranked[best]
+    found = np.empty((len(known.levels), count), dtype=np.int64)
+    best = np.empty((len(known.levels), count))
+    if count:
+
+        def part(where: slice) -> None:
+            best_of_rows(known.starts, known.sets, values, where.start, where.stop, found, best)
+
+        for _ in in_order(part, blocks(len(found), BLOCK)):
+            pass
+    return found, best
 
 
 def _median_of_pairs(sample: Numbers, scores: Values) -> float:
