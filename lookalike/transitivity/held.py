@@ -81,8 +81,23 @@ class HeldGallery(Held):
         """Find the sets that are guessed to be nearest to some faces, coded by these points."""
 
     @abstractmethod
+    def divided(self, work: Callable[..., Any], given: tuple[Any, ...], total: int) -> list[Any]:
+        """Let each shard work out a part of something about so many sets; the parts come in order.
+
+        Parameters
+        ----------
+        work : callable
+            A function of a module. It is called with the shard, what is given, and the first set of its part
+            and the one behind the last.
+        """
+
+    @abstractmethod
     def narrowed(self, chosen: NDArray[np.int64], pairs: Pairs) -> Held:
         """Some sets, in this order, of which pairs of modes will be asked about, by their place there."""
+
+
+# Sets, here or elsewhere; nothing where that makes no difference.
+Anywhere = PreparedSets | Held | None
 
 
 def whole(sets: Held) -> HeldGallery:
@@ -96,3 +111,8 @@ def whole(sets: Held) -> HeldGallery:
     if not isinstance(sets, HeldGallery):
         raise BadInput(f"these are {len(sets)} sets of a larger gallery: ask about all of its sets")
     return sets
+
+
+def writable(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a copy where it may only be read: for such ones machine code would be made anew."""
+    return np.require(array, requirements="W")

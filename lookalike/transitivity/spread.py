@@ -151,6 +151,14 @@ class SpreadSets(HeldGallery):
         ]
         return joined(numbered, most)
 
+    def divided(self, work: Callable[..., Any], given: tuple[Any, ...], total: int) -> list[Any]:
+        """Give each shard an equal part: one round."""
+        shared = [self.residents.share(one) for one in given]
+        ends = np.linspace(0, total, len(self.residents) + 1).astype(np.int64).tolist()
+        parts = {number: (*shared, *ends[number : number + 2]) for number in range(len(self.residents))}
+        found = self.residents.ask(work, parts)
+        return [found[number] for number in parts]
+
     def narrowed(self, chosen: NDArray[np.int64], pairs: Pairs) -> Held:
         """Some sets, of which pairs of modes will be asked about: nothing is asked yet."""
         return NarrowSets(self, chosen, pairs)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lookalike.kernels.cohorts import means_around, means_of_known
 from lookalike.kernels.threads import blocks, in_order
+from lookalike.transitivity.held import Anywhere, HeldGallery, writable
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.lists import nearest_to
 from lookalike.transitivity.tables import Row
@@ -59,13 +60,36 @@ class Strangers(NamedTuple):
         )
         return found
 
-    def around_known(self) -> Values:
-        """The same for all pairs that are known; (3, m)."""
-        found = np.empty((3, len(self.known.sets)))
+    def around_known(self, sets: Anywhere = None) -> Values:
+        """The same for all pairs that are known; (3, m). Shards that hold the sets work out a part each."""
+        if isinstance(sets, HeldGallery):
+            found = sets.divided(_means, (*self.known, self.lists, self.skip, self.width), len(self.lists))
+            return np.concatenate(found, axis=1)
+        return _means(None, *self.known, self.lists, self.skip, self.width, 0, len(self.lists))
 
-        def part(where: slice) -> None:
-            means_of_known(*self.known, self.lists, self.skip, self.width, where.start, where.stop, found)
 
-        for _ in in_order(part, blocks(len(self.lists), BLOCK)):
-            pass
-        return found
+def _means(
+    shard: object,
+    starts: Numbers,
+    sets: Numbers,
+    residuals: Values,
+    levels: Values,
+    level: float,
+    lists: Numbers,
+    skip: int,
+    width: int,
+    first: int,
+    last: int,
+) -> Values:
+    """Means of the pairs of some sets; what the shard holds is not needed."""
+    known = Known(writable(starts), writable(sets), writable(residuals), writable(levels), level)
+    lists, begin, end = writable(lists), starts[first], starts[last]
+    # The system gives no memory for what is never written.
+    found = np.empty((3, len(sets)))
+
+    def part(where: slice) -> None:
+        means_of_known(*known, lists, skip, width, first + where.start, first + where.stop, found)
+
+    for _ in in_order(part, blocks(last - first, BLOCK)):
+        pass
+    return found if (begin, end) == (0, len(sets)) else found[:, begin:end].copy()

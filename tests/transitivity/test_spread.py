@@ -137,3 +137,21 @@ def test_one_set_is_read_from_its_file_where_that_is_possible() -> None:
     assert held[-1]["faces"].tobytes() == whole.sets[-1]["faces"].tobytes()
     with pytest.raises(IndexError):
         held[30]
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+@pytest.mark.parametrize("learn", [False, True])
+def test_shards_work_out_cohorts_tails_and_triangles_by_parts(shards: int, learn: bool) -> None:
+    """Each statistic is asked of all shards at once, and is that of one place to the last bit."""
+    whole = tables_of(random_sets(80))
+    held = spread_tables(whole, shards)
+    assert isinstance(held.sets, SpreadSets)
+    one, other = (
+        parts.build("rerankers", f"adaptive:learn={learn}").fit(each, np.random.default_rng(0))
+        for each in (whole, held)
+    )
+    expected, found = one.to_arrays(), other.to_arrays()
+    assert expected.keys() == found.keys()
+    assert same(tuple(expected.values()), tuple(found[name] for name in expected))
+    traffic = held.sets.residents.traffic
+    assert traffic.messages == traffic.rounds * len(held.sets.places)
