@@ -69,18 +69,17 @@ class Kinship(Reranker):
         for group in sorted({SMALLEST, group_size(lists.sets)}):
             strangers = _strangers(known, lists.sets, group)
             means = strangers.around_known(tables.sets)
-            strengths, triangles = choose(strangers, means, asked, group, tables.sets)
+            strengths, triangles = choose(strangers, means, asked, group)
             self.strangers_, self.strengths_ = strangers, strengths
             self.group_, self.triangles_ = group, triangles
             # Sets in the same light make groups too. If people appear when that is subtracted, it was light.
             if triangles[-1] > triangles[0]:
                 break
         if len(tables) >= FEWEST_TO_POOL:
-            self.kin_ = Kin.of(known, strengths.of_known(known, means), self.group_, tables.sets)
+            self.kin_ = Kin.of(known, strengths.of_known(known, means), self.group_)
             if self.learn:
                 self.strengths_ = learn(strangers, means, asked, strengths, self.kin_)
-                values = self.strengths_.of_known(known, means)
-                self.kin_ = Kin.of(known, values, self.group_, tables.sets)
+                self.kin_ = Kin.of(known, self.strengths_.of_known(known, means), self.group_)
         return self
 
     def score(self, row: Row, tables: Tables) -> Scored:

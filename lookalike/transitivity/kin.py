@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from lookalike.kernels.order import best_first
-from lookalike.transitivity.held import Anywhere
 from lookalike.transitivity.known import Known, nearest_known
 
 Numbers = NDArray[np.int64]
@@ -57,7 +56,7 @@ class Kin(NamedTuple):
     chances: Values  # (n, k): that they are
 
     @classmethod
-    def of(cls, known: Known, values: Values, group: int, sets: Anywhere = None) -> Self:
+    def of(cls, known: Known, values: Values, group: int) -> Self:
         """Find kin by a value of each pair.
 
         Parameters
@@ -66,8 +65,6 @@ class Kin(NamedTuple):
         values : array (m,)
         group : int
             How many sets a person usually has.
-        sets : PreparedSets or Held, optional
-            Where shards hold the sets, each works out a part.
         """
         total = len(known.levels)
         shortest = int(np.diff(known.starts).min()) - 1  # without itself
@@ -75,14 +72,14 @@ class Kin(NamedTuple):
         count = min(max(TAIL, TAIL_OF_HEAD * head), total // 2, shortest - 1)
         # Lists end somewhere: a quarter of the tail must be strangers all the same.
         head = min(head, count * 3 // 4)
-        nearest, best = nearest_known(known, values, count + 1, sets)
+        sets, best = nearest_known(known, values, count + 1)
         tail = Tail.of(best, head, count)
         most = min(max(FEWEST, group), count)
-        nearest, best = nearest[:, :most], best[:, :most]
-        theirs = Tail(tail.floor[nearest].ravel(), tail.scale[nearest].ravel(), count)
+        sets, best = sets[:, :most], best[:, :most]
+        theirs = Tail(tail.floor[sets].ravel(), tail.scale[sets].ravel(), count)
         chances = _chances(tail.log_strangers(best), theirs.log_strangers(best.ravel()).reshape(best.shape))
         itself = known.owners == known.sets
-        return cls(known, np.where(itself, best[known.owners, 0], values), tail, head, nearest, chances)
+        return cls(known, np.where(itself, best[known.owners, 0], values), tail, head, sets, chances)
 
     def of_row(self, values: Values, member: int | None) -> tuple[Numbers, Values]:
         """Those sets that may be kin of a query, and the chances that they are.

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from lookalike.kernels.rows import best_of_rows
 from lookalike.kernels.threads import blocks, in_order, one_blas_thread
-from lookalike.transitivity.held import Anywhere, HeldGallery, writable
 from lookalike.transitivity.tables import Lists
 
 Numbers = NDArray[np.int64]
@@ -72,7 +71,7 @@ class Known(NamedTuple):
         return self.level + self.levels[self.owners] + self.levels[self.sets] + self.residuals
 
 
-def nearest_known(known: Known, values: Values, count: int, sets: Anywhere = None) -> tuple[Numbers, Values]:
+def nearest_known(known: Known, values: Values, count: int) -> tuple[Numbers, Values]:
     """The best pairs of each set by some value of each pair, itself left out; two arrays (n, count).
 
     Parameters
@@ -81,30 +80,17 @@ def nearest_known(known: Known, values: Values, count: int, sets: Anywhere = Non
     values : array (m,)
     count : int
         No more than every set has.
-    sets : PreparedSets or Held, optional
-        Where shards hold the sets, each works out a part.
     """
-    given = known.starts, known.sets, values, count
-    if isinstance(sets, HeldGallery):
-        found, best = zip(*sets.divided(_nearest, given, len(known.levels)), strict=True)
-        return np.concatenate(found), np.concatenate(best)
-    return _nearest(None, *given, 0, len(known.levels))
-
-
-def _nearest(
-    shard: object, starts: Numbers, sets: Numbers, values: Values, count: int, first: int, last: int
-) -> tuple[Numbers, Values]:
-    """The best pairs of some sets; what the shard holds is not needed."""
-    starts, sets, values = map(writable, (starts, sets, values))
-    found, best = np.empty((last, count), dtype=np.int64), np.empty((last, count))
+    found = np.empty((len(known.levels), count), dtype=np.int64)
+    best = np.empty((len(known.levels), count))
     if count:
 
         def part(where: slice) -> None:
-            best_of_rows(starts, sets, values, first + where.start, first + where.stop, found, best)
+            best_of_rows(known.starts, known.sets, values, where.start, where.stop, found, best)
 
-        for _ in in_order(part, blocks(last - first, BLOCK)):
+        for _ in in_order(part, blocks(len(found), BLOCK)):
             pass
-    return found[first:], best[first:]
+    return found, best
 
 
 def _median_of_pairs(sample: Numbers, scores: Values) -> float:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.triangles import count_triangles
-from lookalike.transitivity.held import Anywhere
 from lookalike.transitivity.known import Known, nearest_known
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.tables import Row
@@ -71,9 +70,7 @@ def trust(triangles: Values) -> Values:
     return found
 
 
-def choose(
-    strangers: Strangers, means: Values, rows: list[Row], mutual: int, sets: Anywhere = None
-) -> tuple[Strengths, Values]:
+def choose(strangers: Strangers, means: Values, rows: list[Row], mutual: int) -> tuple[Strengths, Values]:
     """Try every strength on the gallery and trust those that make it transitive.
 
     Parameters
@@ -85,8 +82,6 @@ def choose(
         Some sets of the gallery asked as queries, from which middle and spread are told.
     mutual : int
         How many nearest of each set are looked at for triangles.
-    sets : PreparedSets or Held, optional
-        Where shards hold the sets, each works out a part.
 
     Returns
     -------
@@ -99,18 +94,18 @@ def choose(
     hubs, triangles = np.empty((len(factors), len(known.levels))), np.empty(len(factors))
     for place, each in enumerate(factors):
         [weighed] = weigh(each[None], scores, means)
-        hubs[place] = hubs_of_known(known, weighed, sets)
+        hubs[place] = hubs_of_known(known, weighed)
         offset = (hubs[place][owners] + hubs[place][known.sets]) / 2
-        near, _ = nearest_known(known, weighed - offset, mutual, sets)
+        near, _ = nearest_known(known, weighed - offset, mutual)
         triangles[place] = count_triangles(near)[0].sum() / 3
     middles, spreads = middle_and_spread(factors, hubs, strangers, rows)
     return Strengths(factors, trust(triangles) / spreads, middles, hubs), triangles
 
 
-def hubs_of_known(known: Known, weighed: Values, sets: Anywhere = None) -> Values:
+def hubs_of_known(known: Known, weighed: Values) -> Values:
     """Mean of each set's best pairs; (n,)."""
     width = min(HUB, len(known.levels) - 1)
-    found: Values = nearest_known(known, weighed, width, sets)[1].mean(axis=1)
+    found: Values = nearest_known(known, weighed, width)[1].mean(axis=1)
     return found
 
 

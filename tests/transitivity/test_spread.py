@@ -141,8 +141,8 @@ def test_one_set_is_read_from_its_file_where_that_is_possible() -> None:
 
 @pytest.mark.parametrize("shards", [1, 2, 3, 7])
 @pytest.mark.parametrize("learn", [False, True])
-def test_shards_work_out_cohorts_tails_and_triangles_by_parts(shards: int, learn: bool) -> None:
-    """Each statistic is asked of all shards at once, and is that of one place to the last bit."""
+def test_shards_work_out_what_cohorts_say_by_parts(shards: int, learn: bool) -> None:
+    """All that is learnt is what is learnt in one place, to the last bit."""
     whole = tables_of(random_sets(80))
     held = spread_tables(whole, shards)
     assert isinstance(held.sets, SpreadSets)
