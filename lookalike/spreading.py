@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -218,11 +219,8 @@ def _coded(
 
 
 def _unlearnt(part: Preparation) -> Preparation:
-    """The same preparation with nothing learnt, which is small."""
-    found = copy.copy(part)
-    for name in [name for name in vars(found) if name.endswith("_")]:
-        delattr(found, name)
-    return found
+    """The same preparation with nothing learnt, which is small: who opens a shard may have to do so again."""
+    return type(part)(**{name: getattr(part, name) for name in inspect.signature(type(part)).parameters})
 
 
 def read_preparation(gallery: str | Path, part: Preparation, fingerprint: str) -> Preparation:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from lookalike import FaceSet, Gallery, find, index, open_gallery, open_search, parts, remove
 from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import TableStore
+from lookalike.engines.contract import Label, Residents, Work
 from lookalike.engines.local import Local
 from lookalike.errors import BadInput, NotFound, StorageFailed
 from lookalike.sharding import split
@@ -160,3 +164,23 @@ def test_one_file_cannot_be_spread(made: Path, what: str) -> None:
         pytest.raises(BadInput, match="the engine ray:address=None cannot spread"),
     ):
         find(SETS[0].id, whole if what == "file" else SETS, engine="ray")
+
+
+def test_what_opens_a_shard_is_small_whatever_was_learnt(collection: Path) -> None:
+    """It is kept for as long as the shard is open, to open it again."""
+    sent: list[object] = []
+
+    class Watched(Local):
+        def hold(
+            self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label] = ()
+        ) -> Residents:
+            sent.extend(given)
+            return super().hold(opening, given, labels)
+
+    with open_gallery(collection) as spread:
+        expected = index(spread, preparation="within").neighbours.scores
+        tables = index(spread, preparation="within", engine=Watched())
+        assert tables.preparation.to_arrays()
+        assert tables.neighbours.scores.tobytes() == expected.tobytes()
+    assert len(sent) == 3
+    assert max(len(pickle.dumps(one)) for one in sent) < 2000

@@ -112,7 +112,8 @@ def train_method(
     for seed in seeds if parts.build("rerankers", reranker).is_random else seeds[:1]:
         part = parts.build("rerankers", reranker)
         if not is_trained(gallery, tables, part, seed):
-            say(f"training {reranker} on {len(tables)} sets first; this is kept", quiet)
+            kept = "this is not kept" if tables.unreachable else "this is kept"
+            say(f"training {reranker} on {len(tables)} sets first; {kept}", quiet)
         fitted.append(train(tables, part, seed, gallery, Progresses(quiet)))
         if fitted[-1].caution:
             say(f"lookalike: {fitted[-1].caution}", quiet)
