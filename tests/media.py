@@ -6,6 +6,7 @@ Every function writes into the folder given and returns the path; all faces are 
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import zlib
 from functools import lru_cache
@@ -161,7 +162,11 @@ def concat_script(folder: Path, target: str, name: str = "script.ffconcat") -> P
 def linked_video(folder: Path, target: Path) -> Path:
     """A video whose pictures lie in another file, which its header names (an alias, as QuickTime writes)."""
     path = folder / "linked.mov"
-    write_footage(path, frames(), RATE)
+    if target.suffix == path.suffix and target.is_file():
+        # An encoder on several threads need not write the same twice, and pictures must lie where they are.
+        shutil.copyfile(target, path)
+    else:
+        write_footage(path, frames(), RATE)
     name = os.fsencode(target)
     alias = bytes(10) + bytes(28) + bytes(12) + bytes(64) + bytes(16) + bytes(4) + bytes(16)
     alias += struct.pack(">HH", 2, len(name)) + name + bytes(len(name) % 2) + struct.pack(">HH", 0xFFFF, 0)

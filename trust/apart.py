@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import IO, Any, Final
 
 from lookalike.progress import Track
 from tests.collection.samples import QUICK
-from trust.outcome import Outcome
+from trust.outcome import Failures, Outcome
 
 ROOT: Final = Path(__file__).parents[1]
 # A case that takes longer hangs; the machine may be busy with others.
@@ -35,11 +36,11 @@ def run_apart(
     name: str, module: str, numbers: Sequence[int], seed: int, track: Track, env: dict[str, str] | None = None
 ) -> Outcome:
     """Run the cases of a module in children; a child that ends early fails the case it had begun."""
-    started, cases, failures, notes = time.monotonic(), 0, [], {}
+    started, cases, failures, notes = time.monotonic(), 0, Failures(name), Counter[str]()
     for number, said in track(_answers(module, numbers, seed, env or {}), name, len(numbers)):
         cases += 1
         if said.get("note"):
-            notes[said["note"]] = notes.get(said["note"], 0) + 1
+            notes[said["note"]] += 1
         if said.get("wrong"):
             failures.append(f"case {number} of seed {seed}: {said['wrong']}")
     counted = ", ".join(f"{count} {note}" for note, count in sorted(notes.items()))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from lookalike.progress import Item
-from trust.outcome import Outcome
+from trust.outcome import MOST_LETTERS, Outcome
 from trust.record import Record
 from trust.tests import Test
 
@@ -58,7 +58,7 @@ def run_course(
         outcome = test.run(share, seed, watch, case)
         print(f"     {line(outcome)}", flush=True)
         for failure in outcome.failures[:20]:
-            print(f"     ! {failure[:400]}", flush=True)
+            print(f"     ! {failure[:MOST_LETTERS]}", flush=True)
         if record is not None and case is None:
             record.keep(test, outcome, share, seed, watch.is_short)
         if outcome.failures:

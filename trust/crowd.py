@@ -15,7 +15,7 @@ from lookalike.progress import Track
 from tests.collection import children
 from tests.server.asking import fill
 from tests.server.test_serve import OURS, serve
-from trust.outcome import Outcome
+from trust.outcome import Failures, Outcome
 
 CLIENTS: Final = 50
 SECONDS: Final = 600.0
@@ -55,7 +55,7 @@ def run_crowd(folder: Path, share: float, seed: int, track: Track) -> Outcome:
             thread.join()
         end.touch()
         out, err = adding.communicate()
-    failures = [wrong for one in clients for wrong in one.wrong]
+    failures = Failures("T28")
     failures += [f"the server said: {line.strip()[:200]}" for line in said if "Ctrl-C" not in line]
     if adding.returncode:
         failures.append(f"whoever added ended with {adding.returncode}: {err[-300:]}")
@@ -63,7 +63,8 @@ def run_crowd(folder: Path, share: float, seed: int, track: Track) -> Outcome:
     told = ", ".join(f"{number} x {status}" for status, number in sorted(answers.items()))
     waits = sorted(wait for one in clients for wait in one.waits)
     note = f"{count} clients while {out.strip()} sets came: {told}; longest wait {waits[-1]:.1f} s"
-    return Outcome("T28", len(waits), failures, time.monotonic() - started, note)
+    every = [*(wrong for one in clients for wrong in one.wrong), *failures]
+    return Outcome("T28", len(waits), every, time.monotonic() - started, note)
 
 
 class Client:
@@ -81,7 +82,7 @@ class Client:
         self.base, self.cookies, self.chance = base, cookies, random.Random(seed)
         self.answers: Counter[int] = Counter()
         self.waits: list[float] = []
-        self.wrong: list[str] = []
+        self.wrong = Failures("T28")
 
     def work(self, deadline: float) -> None:
         """Ask one thing after the other."""

@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, Self, TypeVar
 
 from lookalike.progress import Track, silent
 
 Item = TypeVar("Item")
+# So much of the text of a failure is shown.
+MOST_LETTERS: Final = 400
+
+
+class Failures(list[str]):
+    """What failed, a sentence each, told on stderr when it is put in: its test may go on for hours.
+
+    Parameters
+    ----------
+    name : str
+        The test, for instance ``T6``.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def append(self, failure: str, /) -> None:
+        """Add one, and tell it."""
+        super().append(failure)
+        print(f"  {self.name} ! {failure[:MOST_LETTERS]}", file=sys.stderr, flush=True)
+
+    def extend(self, failures: Iterable[str], /) -> None:
+        """Add some, and tell each."""
+        for failure in failures:
+            self.append(failure)
+
+    def __iadd__(self, failures: Iterable[str], /) -> Self:  # type: ignore[misc, override]  # as that of list
+        self.extend(failures)
+        return self
 
 
 @dataclass(frozen=True)
@@ -54,7 +85,7 @@ def tried(
     total: int | None = None,
 ) -> Outcome:
     """Try every item; an attempt returns what is wrong, or None. Whatever it raises is a failure too."""
-    started, cases, failures = time.monotonic(), 0, []
+    started, cases, failures = time.monotonic(), 0, Failures(name)
     for item in track(items, text or name, total):
         cases += 1
         try:

@@ -116,11 +116,11 @@ def _zero_face() -> np.ndarray:
     return made
 
 
-WRONG: Final[dict[str, Callable[[Path], None]]] = {
+WRONG: Final[dict[str, Callable[[Path], object]]] = {
     "NaN": lambda path: _npz(path, embeddings=_with(np.nan)),
     "infinite": lambda path: _npz(path, embeddings=_with(np.inf)),
     "a face of zeros": lambda path: _npz(path, embeddings=_zero_face()),
-    "all zero": lambda path: path.write_bytes(bytes(4096)) and None,
+    "all zero": lambda path: path.write_bytes(bytes(4096)),
     "transposed": lambda path: _npz(path, embeddings=vectors().T, ids=IDS),
     "three axes": lambda path: _npz(path, embeddings=vectors()[:, :, None]),
     "one number a face": lambda path: _npz(path, embeddings=vectors()[:, :1]),

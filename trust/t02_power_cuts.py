@@ -12,7 +12,7 @@ from typing import Final
 
 from lookalike.progress import Track, silent
 from tests.trust.shim import Bench
-from trust.outcome import Outcome
+from trust.outcome import Failures, Outcome
 from trust.recording import chosen_prefixes, left, recorded, workshop
 from trust.scenarios import SCENARIOS
 from trust.volume import DAMAGES, KILLED
@@ -42,7 +42,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     """
     started = time.monotonic()
     chance = random.Random(seed)
-    cases, failures, prefixes, states = 0, list[str](), 0, 0
+    cases, failures, prefixes, states = 0, Failures(NAME), 0, 0
     with workshop() as place, Bench("trust.scenarios") as bench:
         for scenario in SCENARIOS.values():
             operations, volume = recorded(bench, scenario, place)

@@ -18,7 +18,7 @@ from typing import Final
 from lookalike.errors import NotFound
 from lookalike.progress import Track, silent
 from tests.trust.shim import FOR_EVER, Bench, Ended, Operation, Spoil, read_log
-from trust.outcome import Outcome
+from trust.outcome import Failures, Outcome
 from trust.recording import workshop
 from trust.scenarios import DONE, SCENARIOS, SOURCE, Scenario, write_source
 
@@ -49,7 +49,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     """Refuse every operation in every way; a share of these cases, drawn at random, if asked."""
     started = time.monotonic()
     chance = random.Random(seed)
-    cases, failures = 0, list[str]()
+    cases, failures = 0, Failures(NAME)
     with workshop() as place, Bench("trust.scenarios") as bench:
         write_source(place / SOURCE, SCENARIOS["add"].added)
         for scenario in SCENARIOS.values():

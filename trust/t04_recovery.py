@@ -11,7 +11,7 @@ from typing import Final
 
 from lookalike.progress import Track, silent
 from tests.trust.shim import FOR_EVER, Bench, Operation, Spoil, read_log
-from trust.outcome import Outcome, share_of
+from trust.outcome import Failures, Outcome, share_of
 from trust.recording import chosen_prefixes, left, recorded, workshop
 from trust.scenarios import GALLERY, SCENARIOS, Scenario
 from trust.volume import DAMAGES, KILLED
@@ -29,7 +29,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     """Disturb the opening of rebuilt folders; 200 of them, or a share."""
     started = time.monotonic()
     chance = random.Random(seed)
-    cases, failures = 0, list[str]()
+    cases, failures = 0, Failures(NAME)
     wanted = -(-share_of(RELEASE, share) // len(SCENARIOS))
     with workshop() as place, Bench("trust.scenarios") as bench:
         for scenario in SCENARIOS.values():

@@ -13,7 +13,7 @@ from typing import Final
 from lookalike import Gallery, find
 from lookalike.progress import Track, silent
 from lookalike.verifying import verify
-from trust.outcome import Outcome, share_of
+from trust.outcome import Failures, Outcome, share_of
 from trust.recording import workshop
 from trust.scenarios import GALLERY, SCENARIOS, Scenario
 
@@ -86,7 +86,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     started = time.monotonic()
     chance = random.Random(seed)
     scenario = SCENARIOS["forget"]
-    cases, failures = 0, list[str]()
+    cases, failures = 0, Failures(NAME)
     wanted = share_of(RELEASE, share)
     kinds = [*LITTER, *BESIDE]
     with workshop() as place:

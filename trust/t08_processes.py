@@ -13,7 +13,7 @@ from lookalike import Gallery
 from lookalike.progress import Track, silent
 from lookalike.verifying import verify
 from tests.collection import children
-from trust.outcome import Outcome, share_of, tried
+from trust.outcome import Failures, Outcome, share_of, tried
 
 TITLE: Final = (
     "processes: 8 writers x 500 sets with 4 readers, for 10 minutes; two that create one gallery, 500 times"
@@ -104,7 +104,7 @@ def _write_and_read(folder: Path, each: int, seconds: float, track: Track) -> Ou
     started, path, end = time.monotonic(), folder / "g", folder / "end"
     # A dozen processes take longer to start than a few sets to write.
     writing, reading = (WRITERS, READERS) if each > 10 else (3, 1)
-    failures: list[str] = []
+    failures = Failures("T8")
     for _ in track([0], f"{writing} writers, {reading} readers", 1):
         readers = [children.start(READ, path, end) for _ in range(reading)]
         writers = [children.start(WRITE, path, f"w{number}", each, seconds) for number in range(writing)]
@@ -139,8 +139,11 @@ class Races:
     def __enter__(self) -> Races:
         for name in "12":
             words = [sys.executable, "-c", children.PREAMBLE + CREATE, str(self.folder), name]
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-            self.racers.append(subprocess.Popen(words, cwd=children.ROOT, text=True, **pipes))
+            self.racers.append(
+                subprocess.Popen(
+                    words, cwd=children.ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                )
+            )
         for one in self.racers:
             assert one.stdout is not None
             one.stdout.readline()

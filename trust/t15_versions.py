@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import random
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -144,10 +146,10 @@ def _other_model(path: Path, form: int, expected: Expected, before: str) -> str 
     return _read(path, form, expected, _content(path))
 
 
-WAYS_DONE: Final = {
+WAYS_DONE: Final[dict[str, Callable[[Path, int, Expected, str], str | None]]] = {
     "read": _read,
     "upgrade": _upgraded,
-    "upgrade and keep nothing": lambda *given: _upgraded(*given, keep=False),
+    "upgrade and keep nothing": partial(_upgraded, keep=False),
     "write": _written,
     "newer": _newer,
     "other model": _other_model,

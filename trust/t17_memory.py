@@ -17,7 +17,7 @@ from lookalike.verifying import verify
 from tests.cli_process import write_npz
 from tests.collection.children import PREAMBLE
 from trust.apart import ROOT
-from trust.outcome import Outcome, share_of, tried
+from trust.outcome import Failures, Outcome, share_of, tried
 
 TITLE: Final = (
     "memory: peak of a tenfold intake within 20 % of the single one; 40 limits of memory, each ends in words"
@@ -68,7 +68,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
 
 
 def _grown(folder: Path, held: int, seed: int, track: Track) -> Outcome:
-    started, failures, peaks = time.monotonic(), [], []
+    started, failures, peaks = time.monotonic(), Failures("T17"), []
     rng = np.random.default_rng(seed)
     for count in track((8, 80), "intake, then ten times that", 2):
         gallery, files = folder / f"g{count}", []
@@ -81,7 +81,8 @@ def _grown(folder: Path, held: int, seed: int, track: Track) -> Outcome:
         words = [sys.executable, "-c", PREAMBLE + PEAK, str(held), str(gallery), *map(str, files)]
         ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
         if ended.returncode:
-            return Outcome("T17", 1, [ended.stderr[-300:]], time.monotonic() - started)
+            failures.append(ended.stderr[-300:])
+            return Outcome("T17", 1, failures, time.monotonic() - started)
         peaks.append(int(ended.stdout) / 1024)
         gallery.unlink()
         for file in files:

@@ -86,7 +86,7 @@ def _bytes(name: str, make: Callable[[Path], bytes]) -> Callable[[Path, Path], l
 
 def _array(key: str) -> Callable[[Path, Path], list[Any]]:
     def write(folder: Path, canary: Path) -> list[Any]:
-        given = {
+        given: dict[str, Any] = {
             "embeddings": vectors(),
             key: _objects(canary) if key != "set_names" else _objects(canary)[:12, 0],
         }

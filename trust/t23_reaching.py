@@ -19,7 +19,7 @@ from lookalike.progress import Track, silent
 from tests import media
 from tests.collection.children import PREAMBLE
 from trust.apart import ROOT
-from trust.outcome import Outcome, share_of
+from trust.outcome import Failures, Outcome, share_of
 
 TITLE: Final = (
     "media that reach out: playlists, scripts, references, links; no socket and no file beside the given ones"
@@ -33,11 +33,11 @@ done = add_footage(Path(sys.argv[1]), [Path(sys.argv[2])], "lbp")
 print(len(done.added), done.files, len(done.failed))
 """
 
-Write = Callable[[Path, str], None]
+Write = Callable[[Path, str], object]
 
 
 def _text(form: str) -> Write:
-    return lambda path, target: path.write_text(form.replace("TARGET", target)) and None
+    return lambda path, target: path.write_text(form.replace("TARGET", target))
 
 
 def _hidden(path: Path, target: str) -> None:
@@ -115,7 +115,7 @@ WAYS: Final[tuple[tuple[str, Write], ...]] = (
 
 def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     """All cases in one run that is watched: whatever is opened names the case."""
-    started, failures, cases = time.monotonic(), [], 0
+    started, failures, cases = time.monotonic(), Failures("T23"), 0
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as listener:
         folder = Path(name)
         cases = _written(folder, share_of(RELEASE, share, 4), listener.getsockname()[1])

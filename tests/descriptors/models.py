@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -14,12 +16,15 @@ MEAN_COLOUR = [("GlobalAveragePool", ["x"], ["pooled"]), ("Flatten", ["pooled"],
 
 
 def graph(
-    nodes=(*MEAN_COLOUR, ("MatMul", ["colour", "w"], ["y"])),
-    inputs=(("x", ["n", 3, 112, 112]),),
-    outputs=(("y", None),),
-    weights=WEIGHTS,
-    kind=TensorProto.FLOAT,
-):
+    nodes: Sequence[tuple[Any, ...] | onnx.NodeProto] = (
+        *MEAN_COLOUR,
+        ("MatMul", ["colour", "w"], ["y"]),
+    ),
+    inputs: Sequence[tuple[str, Any]] = (("x", ["n", 3, 112, 112]),),
+    outputs: Sequence[tuple[str, Any]] = (("y", None),),
+    weights: np.ndarray = WEIGHTS,
+    kind: int = TensorProto.FLOAT,
+) -> onnx.ModelProto:
     """A model of these nodes, each (operator, inputs, outputs)."""
     made = helper.make_graph(
         [helper.make_node(*node) if isinstance(node, tuple) else node for node in nodes],

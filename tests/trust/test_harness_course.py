@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import types
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from lookalike.progress import silent
+from lookalike.progress import Item
 from trust import apart
 from trust.__main__ import main
 from trust.course import Watch, run_course
-from trust.outcome import Outcome, share_of, tried
+from trust.outcome import Failures, Outcome, share_of, tried
 from trust.page import as_page, bound
 from trust.record import Record
 from trust.t07_inconsistencies import NAMES
@@ -42,6 +43,22 @@ def test_tried_counts_and_catches() -> None:
     both = found + Outcome("T", 2, ["x"], 1.0, "note")
     assert (both.cases, len(both.failures), both.note) == (7, 3, "note")
     assert (share_of(200, 0.05), share_of(10, 0.001)) == (10, 1)
+
+
+def test_a_failure_is_told_when_it_happens(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[str] = []
+
+    def attempt(number: int) -> str | None:
+        told.append(capsys.readouterr().err)
+        return "wrong" if number == 1 else None
+
+    assert tried("T", range(4), attempt).failures == ["1: wrong"]
+    assert told == ["", "", "  T ! 1: wrong\n", ""]
+    failures = Failures("T6")
+    failures += ["a" * 500, "b"]
+    failures.extend(["c"])
+    assert failures == ["a" * 500, "b", "c"]
+    assert capsys.readouterr().err == f"  T6 ! {'a' * 400}\n  T6 ! b\n  T6 ! c\n"
 
 
 def test_a_course_is_recorded_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,7 +112,9 @@ def test_every_test_says_what_it_does() -> None:
         assert test.release >= 0
 
 
-def test_a_child_that_dies_fails_its_case_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_dies_fails_its_case_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "dying.py").write_text(
         "import os\n"
         "def prepare(folder, seed):\n    return seed\n"
@@ -106,7 +125,20 @@ def test_a_child_that_dies_fails_its_case_only(tmp_path: Path, monkeypatch: pyte
         "    return None, 'fine'\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    found = apart.run_apart("T", "dying", range(4), 5, silent)
+    told: list[str] = []
+
+    def track(items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        for item in items:
+            yield item
+            told.append(capsys.readouterr().err)
+
+    found = apart.run_apart("T", "dying", range(4), 5, track)
+    assert [one.startswith(f"  T ! case {number} of seed 5: ") for number, one in enumerate(told)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
     assert (found.cases, found.note) == (4, "2 fine")
     assert [
         "case 1 of seed 5: ended the process (-6)" in found.failures[0],
