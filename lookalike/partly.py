@@ -50,10 +50,9 @@ def index_of_part(
     is_there = np.array([gallery.shard_of(id) not in gallery.unreachable for id in ids], dtype=bool)
     contents = gallery.contents()
     if stored is None or not contents or not _is_of(stored, ids, is_there, contents):
-        names = ", ".join(gallery.membership.files[place] for place in gallery.unreachable)
         raise NotFound(
-            f"{gallery.path} lacks {names}, and no index by {parts.spec(similarity)} knows the sets that are "
-            f"left: bring it back, or restore a backup"
+            f"{gallery.path} lacks {gallery.missing}, and no index by {parts.spec(similarity)} knows the "
+            "sets that are left: bring it back, or restore a backup"
         )
     part: Preparation = parts.build("preparations", made_by(stored)[1])
     learnt = read_preparation(gallery.path, part, str(stored.facts["prepared"]))

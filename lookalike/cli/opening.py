@@ -69,7 +69,7 @@ def open_tables(
     from lookalike.indexing import needed
 
     check_spread(gallery, engine)
-    if unreachable(gallery):  # nothing is learnt or kept until all are there again
+    if _missing(gallery):  # nothing is learnt or kept until all are there again
         return index(gallery, similarity, Progresses(quiet), prepare, engine)
     part, chosen = parts.build("similarities", similarity), preparing.choose(gallery, prepare)
     if again and not chosen.is_learnt:
@@ -83,20 +83,18 @@ def open_tables(
     return index(gallery, part, Progresses(quiet), prepare, engine)
 
 
-def unreachable(gallery: Gallery) -> list[str]:
+def _missing(gallery: Gallery) -> str:
     """The shards of a gallery that are missing."""
     from lookalike.collection.sharded import ShardedGallery
 
-    if not isinstance(gallery, ShardedGallery):
-        return []
-    return [gallery.membership.files[place] for place in gallery.unreachable]
+    return gallery.missing if isinstance(gallery, ShardedGallery) else ""
 
 
 def say_unreachable(gallery: Gallery) -> None:
     """Say, however quiet it shall be, that answers do not cover all of a gallery."""
-    if missing := unreachable(gallery):
+    if missing := _missing(gallery):
         say(
-            f"lookalike: {gallery.path} lacks {', '.join(missing)}: answers do not cover what lies there; "
+            f"lookalike: {gallery.path} lacks {missing}: answers do not cover what lies there; "
             "bring it back, or restore a backup"
         )
 

@@ -117,14 +117,17 @@ class ShardedGallery(ReadableShards, Gallery):
                     one.close()
                 self._stand_ins.close()
 
+    @property
+    def missing(self) -> str:
+        """The names of the files that are missing; empty if none is."""
+        return ", ".join(self.membership.files[place] for place in self.unreachable)
+
     def _why_not(self) -> str:
         """Why nothing can be changed; empty if it can."""
         if not self.unreachable:
             return ""
-        names = ", ".join(self.membership.files[place] for place in self.unreachable)
-        return (
-            f"{self.path} lacks {names}, so nothing in it can be changed: bring it back, or restore a backup"
-        )
+        why = f"{self.path} lacks {self.missing}, so nothing in it can be changed"
+        return f"{why}: bring it back, or restore a backup"
 
     def _finish(self, intent: Intent) -> None:
         finishing.finish(self._together, self._merged, intent)
