@@ -170,7 +170,7 @@ class Answering:
         if question.set_id is not None and numbers.keys() == {question.set_id}:
             refined = nobody(search, question.asked)
         else:
-            with self._searches.turn():
+            with self._searches.turn(search):
                 refined = refine(
                     search,
                     question.asked,

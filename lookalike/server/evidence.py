@@ -65,7 +65,7 @@ class Evidence:
         asker = found.refined.asked.get(target, "")
         own = found.question.set_id if found.question.set_id is not None else found.question.view.id
         by_query = asker in ("", own)
-        with self._searches.turn():
+        with self._searches.turn(found.search):
             told = found.search.explain(found.question.asked if by_query else asker, target)
         answer = ranked.get(target, told.answer)
         asked = found.question.view if by_query else self._set(found, asker)

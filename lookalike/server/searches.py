@@ -13,7 +13,7 @@ from typing import Literal, overload
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.engines.contract import Engine
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, StorageFailed
 from lookalike.indexing import index
 from lookalike.kernels.threads import thread_count
 from lookalike.retrieval import Search, open_search
@@ -142,10 +142,16 @@ class Searches:
         self._renew(method, at_once=False)
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait for a turn to ask."""
+    def turn(self, search: Search) -> Iterator[None]:
+        """Wait for a turn to ask a search; one that fails, as without its cluster, is kept no longer."""
         with self._turns:
-            yield
+            try:
+                yield
+            except StorageFailed:
+                with self._lock:
+                    for method in [one for one, held in self._held.items() if held.search is search]:
+                        del self._held[method]
+                raise
 
     def start(self, kind: str, method: Method) -> Job:
         """Begin a job that somebody asked for: ``index`` or ``train``."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, StorageState, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, StorageState, ViewportSize, expect, sync_playwright
 
 # Quiet: no sandbox in containers, and nothing that would call home.
 ARGUMENTS = [
@@ -25,6 +25,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# Milliseconds until something is missed: a busy machine may take long, and what comes is seen at once.
+PATIENCE = 60_000
 PHONE, DESK = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
 
 
@@ -43,6 +45,7 @@ def chromium_path() -> str:
 def running_browser() -> Iterator[Browser]:
     """Chromium, started and ended."""
     path = chromium_path()
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser

@@ -146,7 +146,7 @@ def test_whoever_is_alone_in_a_collection_can_be_named(browser: Browser, tmp_pat
         page = visit.page
         page.goto(printed)
         page.locator(".card .cover").click()
-        expect(page.get_by_text("There is nobody else in this collection yet.")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("There is nobody else in this collection yet.")).to_be_visible()
         page.get_by_label("Who is this?").fill("Solo")
         page.keyboard.press("Enter")
         visit.said("Saved. This is Solo")

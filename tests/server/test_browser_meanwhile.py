@@ -15,8 +15,6 @@ from tests.server.chromium import Visit, chromium_path
 from tests.server.drawn import drawn_gallery
 from tests.server.test_browser import clips_of_one, open_clip
 
-LONG = 60_000  # milliseconds in which a collection is made ready, at most
-
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -34,8 +32,8 @@ def test_a_verdict_on_a_clip_that_was_removed_is_told_after_the_wait(visit: Visi
         remove(gallery, [title])
     first.get_by_role("button", name="Same person").click()
     # The page that waits for the collection comes in between.
-    page.locator(f'.answer:not([data-title="{title}"])').first.wait_for(timeout=LONG)
-    expect(page.locator(f'.answer[data-title="{title}"]')).to_have_count(0, timeout=LONG)
+    page.locator(f'.answer:not([data-title="{title}"])').first.wait_for()
+    expect(page.locator(f'.answer[data-title="{title}"]')).to_have_count(0)
     toast = page.locator("#toasts .toast.bad")
     expect(toast).to_contain_text(f"{title}: nothing was saved. There is no such clip")
     expect(toast).to_contain_text("it was removed")
@@ -52,7 +50,7 @@ def test_a_way_back_is_offered_after_the_wait_too(visit: Visit, drawn: Path) -> 
     with Gallery(drawn) as gallery:
         remove(gallery, [other])
     first.get_by_role("button", name="Same person").click()
-    expect(page.locator(".query h2", has_text="Confirmed")).to_contain_text("1", timeout=LONG)
+    expect(page.locator(".query h2", has_text="Confirmed")).to_contain_text("1")
     visit.said(f"{title}: the same person.")
     page.locator("#toasts").get_by_role("button", name="Undo").click()
     visit.said("Taken back.")
@@ -138,13 +136,13 @@ def test_what_is_added_meanwhile_is_told_and_shown_when_asked_for(visit: Visit, 
     with Gallery(drawn) as gallery:
         old = gallery.get(clips_of_one(drawn, 7)[0])
         gallery.add(FaceSet("a new clip", old.faces + 0.001), descriptor=str(gallery.descriptor))
-    expect(news).to_contain_text("The collection has changed meanwhile.", timeout=LONG)
+    expect(news).to_contain_text("The collection has changed meanwhile.")
     news.get_by_role("button", name="Show").click()
     expect(news).to_be_empty()
     # Either it is searched at once, or the page says when it is, by itself.
     new = page.locator('.answer[data-title="a new clip"]')
     ready = page.locator("#newer", has_text="What is new can be searched now.")
-    expect(new.or_(ready).first).to_be_visible(timeout=LONG)
+    expect(new.or_(ready).first).to_be_visible()
     if not new.count():
         ready.get_by_role("button", name="Show").click()
     expect(new).to_have_count(1)
