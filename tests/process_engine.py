@@ -11,11 +11,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from lookalike.engines.contract import Engine, Residents, Work
+from lookalike.engines.contract import Engine, Label, Residents, Work
+from lookalike.engines.local import Local
 
 
 class Processes(Engine):
-    """Maps in processes that are started for it; holds nothing.
+    """Maps in processes that are started for it; holds shards in this one.
 
     Parameters
     ----------
@@ -35,8 +36,10 @@ class Processes(Engine):
     def workers(self) -> int:
         return self.count
 
-    def hold(self, opening: Work, given: Sequence[tuple[Any, ...]]) -> Residents:
-        raise NotImplementedError
+    def hold(
+        self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label] = ()
+    ) -> Residents:
+        return Local().hold(opening, given, labels)
 
     def map(self, work: Work, items: Iterable[Any], tries: int | None = None) -> Iterator[Any]:
         waiting: deque[Future[Any]] = deque()

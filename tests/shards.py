@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lookalike import Gallery
+from lookalike import FaceSet, Gallery
 from lookalike.sharding import split
 
 
@@ -16,6 +17,16 @@ def empty_collection(folder: Path, shards: int) -> Path:
     split(source, folder, shards)
     source.unlink()
     return folder
+
+
+def split_gallery(folder: Path, sets: Iterable[FaceSet], shards: int) -> Path:
+    """Sets as ``one.gallery`` in a folder, and as a collection beside it, which is returned: ``in-3``."""
+    with Gallery(folder / "one.gallery", create=True) as gallery:
+        for one in sets:
+            gallery.add(one)
+    found = folder / f"in-{shards}"
+    split(folder / "one.gallery", found, shards)
+    return found
 
 
 def answers(gallery: Gallery) -> dict[str, Any]:

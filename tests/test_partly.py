@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lookalike import FaceSet, Gallery, explain, find, index, open_gallery, open_search, remove
+from lookalike import FaceSet, explain, find, index, open_gallery, open_search, remove
 from lookalike.collection.sharded import ShardedGallery
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable, NotFound
-from lookalike.sharding import split
 from lookalike.transitivity import reduced as reduced_module
 from lookalike.verifying import verify
 from tests.cli_process import run
+from tests.shards import split_gallery
 from tests.small_world import small_world
 
 SETS = small_world(people=24, sets=5, faces=3)[0]
@@ -23,11 +23,7 @@ OUTSIDE = FaceSet("outside", SETS[3].faces + 0.1)
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A collection of three shards, indexed when it was whole; shard 1 is then moved away."""
-    with Gallery(tmp_path / "one.gallery", create=True) as gallery:
-        for one in SETS:
-            gallery.add(one)
-    split(tmp_path / "one.gallery", tmp_path / "in-3", 3)
-    with open_gallery(tmp_path / "in-3") as whole:
+    with open_gallery(split_gallery(tmp_path, SETS, 3)) as whole:
         for reranker in ("auto", "baseline"):
             open_search(whole, reranker=reranker)
     (tmp_path / "in-3" / "shard-001.gallery").rename(tmp_path / "away.gallery")

@@ -25,7 +25,7 @@ OPENING: Final = 2.0
 # A new node may take long on a busy machine.
 PATIENCE: Final = 90.0
 # What Ray calls the processes that hold shards.
-HOLDER: Final = b"ray::_Place"
+HOLDER: Final = b"ray::Place"
 
 
 class Nodes:

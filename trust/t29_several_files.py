@@ -35,7 +35,7 @@ TITLE: Final = (
     "similarity and second stage: rankings, shortlists, probabilities and evidence, bit by bit"
 )
 RELEASE: Final = 10_000
-LEFT_OUT: Final = "processors of different kinds, which may round differently; machines apart, which T30 has"
+LEFT_OUT: Final = "processors of different kinds, which may round differently; machines apart, which T31 has"
 # Two first: the smallest share that reaches Ray tries these.
 SHARDS: Final = (2, 3, 7, 1)
 # So many queries by id, and as many from outside, for each second stage of a world.

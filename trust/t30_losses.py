@@ -32,16 +32,14 @@ TITLE: Final = (
 )
 RELEASE: Final = 20
 LEFT_OUT: Final = (
-    "the head node, without which a cluster ends; machines and networks of their own: both nodes run on one "
-    "machine; moments follow from the seed but for what the system does meanwhile"
+    "the head node, and machines with networks of their own, which T31 has; moments follow from the seed but "
+    "for what the system does meanwhile"
 )
 SHARDS: Final = 3
 PEOPLE: Final = 40
 # A collection as small as this is one block otherwise, and there would be one moment to lose a node at.
 ROWS: Final = 64
 QUERIES: Final = 24
-# So often shards are opened until some lie on the node that will be lost.
-TRIES: Final = 5
 STAGE: Final = "learnt:references=3"
 
 
@@ -180,14 +178,8 @@ WAYS: Final = {
 
 @contextmanager
 def opened(ready: Ready, gallery: Gallery) -> Iterator[Search]:
-    """A search on the cluster, whose shards are let go at the end; the node to be lost should hold some."""
-    for _ in range(TRIES):
-        search = open_search(gallery, reranker=STAGE, engine=ready.nodes.engine)
-        if ready.nodes.held():
-            break
-        let_go(search.tables)  # Ray puts them where it likes
-    else:
-        raise RuntimeError(f"all shards were put on one node {TRIES} times")
+    """A search on the cluster, whose shards are let go at the end; some are on the node to be lost."""
+    search = open_search(gallery, reranker=STAGE, engine=ready.nodes.engine)
     try:
         yield search
     finally:

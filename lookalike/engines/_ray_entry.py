@@ -8,7 +8,6 @@ import os
 import re
 import secrets
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -17,23 +16,24 @@ from typing import Any, Final
 
 from lookalike import disk
 from lookalike.engines._ray_failures import TOKEN
+from lookalike.engines._ray_head import knock
 from lookalike.errors import BadInput, LookalikeError, NotFound
 from lookalike.kernels.threads import thread_count
 
 logger = logging.getLogger(__name__)
 
 # Ray reports how it is used unless it is told not to; nothing here is reported. Nor does it print what was
-# raised where nobody asked any more, or repeat for ever what was ended for want of memory.
+# raised where nobody asked any more, or repeat for ever what was ended for want of memory, or start a cluster
+# by itself where one was left.
 SETTINGS: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_IGNORE_UNHANDLED_ERRORS": "1",
     "RAY_task_oom_retries": "3",
+    "RAY_ENABLE_AUTO_CONNECT": "0",
 }
 # The address of the cluster that runs on this machine already.
 FOUND: Final = "auto"
-# Seconds to wait for a cluster to answer the door.
-PATIENCE: Final = 5.0
 # So many bytes of what Ray's machinery writes are looked at; how its lines begin, and what one says if the
 # token is not the one of the cluster.
 MOST_WORDS: Final = 2**20
@@ -118,7 +118,7 @@ def _check_reachable(address: str) -> None:
     if not (host and colon and port.isdecimal() and int(port) < 2**16):
         raise BadInput(f"an address is HOST:PORT, as `ray start --head` prints it, or auto; got {address!r}")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+        knock(address)
     except OSError as reason:
         raise _no_cluster(f"at {address}", reason.strerror or str(reason)) from reason
 

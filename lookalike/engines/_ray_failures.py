@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager
 from typing import Any, Final
 
+from lookalike.engines._ray_head import Head
 from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
 
 MEMORY: Final = "a machine of the cluster ran out of memory: use more machines, or more and smaller shards"
@@ -23,10 +25,12 @@ AGAIN: Final = (
     "a shard was lost again and again while it answered, as when its machine runs out of memory: "
     "use more machines, or more and smaller shards"
 )
+# Seconds between two looks whether there still is a cluster.
+OFTEN: Final = 1.0
 TOKEN: Final = "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on the machines of the cluster"
 
 
-def got(ray: Any, asked: Any) -> Any:
+def got(head: Head, asked: Any) -> Any:
     """The answer, or what went wrong.
 
     It is waited for in Python: Ray's own waiting swallows what a signal raises.
@@ -36,8 +40,12 @@ def got(ray: Any, asked: Any) -> Any:
     LookalikeError
         As it was raised where it happened, or what became of the cluster.
     """
-    with in_words(ray):
-        return asked.future().result()
+    with in_words(head.ray):
+        head.check()
+        answer = asked.future()
+        while not wait([answer], OFTEN).done:
+            head.check()
+        return answer.result()
 
 
 @contextmanager

@@ -37,10 +37,13 @@ class Actor:
     users: int = 0
 
     def is_renewed_by(self, other: Actor) -> bool:
-        """Whether a later one holds the same shard with another content: nobody will want this one again."""
+        """Whether a later one holds the same shard otherwise: nobody will want this one again.
+
+        It has another content, or was opened for other machines.
+        """
         if self.label is None or other.label is None or other.born <= self.born:
             return False
-        return self.label != other.label == replace(self.label, content=other.label.content)
+        return self.key != other.key and other.label == replace(self.label, content=other.label.content)
 
 
 class Kept:

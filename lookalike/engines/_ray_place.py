@@ -76,5 +76,6 @@ def check_versions(expected: str) -> None:
     found = versions()
     if found != expected:
         raise BadInput(
-            f"a machine of the cluster has {found}, the one that asks has {expected}: install the same on all"
+            f"{socket.gethostname()}, a machine of the cluster, has {found}, "
+            f"the one that asks has {expected}: install the same on all"
         )

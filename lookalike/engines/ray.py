@@ -18,6 +18,7 @@ from typing import Any, Final
 from lookalike.engines import _ray_state
 from lookalike.engines._ray_entry import entered
 from lookalike.engines._ray_failures import got, in_words, is_dead, is_lost, is_work_lost
+from lookalike.engines._ray_head import Head
 from lookalike.engines._ray_kept import Actor, Kept
 from lookalike.engines._ray_place import Place, applied, versions
 from lookalike.engines._ray_state import ASIDE, NAMESPACE, new_name
@@ -35,10 +36,6 @@ SECONDS_OF_LOSSES: Final = 60.0
 UNLABELLED: Final = Label("-", "-", "", "")
 
 
-class _Place(Place):
-    """The name by which Ray shows the processes that hold shards."""
-
-
 class Ray(Engine):
     """A Ray cluster.
 
@@ -51,56 +48,66 @@ class Ray(Engine):
 
     def __init__(self, address: str | None = None) -> None:
         self.address = address
-        self._ray: Any = None
-        self._is_ours = False
+        self._head: Head | None = None
         self._kept = Kept(self._end)
         self._lock = threading.Lock()
 
     def hold(
         self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label] = ()
     ) -> Residents:
-        """One actor for each shard; Ray chooses where it lives.
+        """One actor for each shard, dealt out to the machines in turn; elsewhere if its machine is lost.
 
-        Those that an earlier `hold` asked to open the same are handed out again, also while it uses them.
+        Those that an earlier `hold` asked to open the same are handed out again, also while it uses them, as
+        long as the machines are the same.
         """
-        ray = self._started()
-        threads = max(1, int(ray.cluster_resources().get("CPU", 1)) // max(1, len(given)))
-        resident = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=1, concurrency_groups={ASIDE: 1})
-        actor = resident(_Place)
+        head = self._entered()
+        ray = head.ray
+        with in_words(ray):
+            threads = max(1, int(ray.cluster_resources().get("CPU", 1)) // max(1, len(given)))
+            homes = _homes(ray)
+        # One byte, since actors that claim nothing at all are placed by chance.
+        claims = {"num_cpus": 0, "memory": 1}
+        resident = ray.remote(**claims, max_restarts=-1, max_task_retries=1, concurrency_groups={ASIDE: 1})
+        actor = resident(Place)
         known: list[Label | None] = [*labels] or [None] * len(given)
 
         def start(number: int) -> Any:
             label = known[number] or UNLABELLED
-            named = {"name": new_name(label), "namespace": NAMESPACE, "scheduling_strategy": "SPREAD"}
+            named = {"name": new_name(label), "namespace": NAMESPACE} | _living(ray, homes, number)
             with in_words(ray):
+                head.check()
                 return actor.options(**named).remote(versions(), threads, opening, given[number], label)
 
         asked = zip(given, known, strict=True)
-        keys = [ray.cloudpickle.dumps((threads, opening, *both)) for both in asked]
-        return _There(ray, self._kept, self._kept.take(list(zip(keys, known, strict=True)), start))
+        keys = [ray.cloudpickle.dumps((homes, threads, opening, *both)) for both in asked]
+        return _There(head, self._kept, self._kept.take(list(zip(keys, known, strict=True)), start))
 
     @property
     def workers(self) -> int:
         """All processors of the cluster."""
-        if self._ray is None and self.address is None:
+        if self._head is None and self.address is None:
             return thread_count()  # as it will be started
-        return max(1, int(self._started().cluster_resources().get("CPU", 1)))
+        ray = self._entered().ray
+        with in_words(ray):
+            return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def map(self, work: Work, items: Iterable[Any], tries: int | None = None) -> Iterator[Any]:
         """Tasks on all processors; a lost one is done again elsewhere."""
-        ray = self._started()
+        head = self._entered()
+        ray = head.ray
         task = ray.remote(num_cpus=1, max_retries=LOSSES if tries is None else tries - 1)(applied)
         most = WAITING * self.workers
         waiting: deque[Any] = deque()
         try:
             for item in items:
+                head.check()
                 waiting.append(task.remote(versions(), work, item))
                 if len(waiting) >= most:
-                    found = _done(ray, waiting[0], tries)
+                    found = _done(head, waiting[0], tries)
                     waiting.popleft()
                     yield found
             while waiting:
-                found = _done(ray, waiting[0], tries)
+                found = _done(head, waiting[0], tries)
                 waiting.popleft()
                 yield found
         finally:
@@ -111,34 +118,42 @@ class Ray(Engine):
 
     def state(self, whole: str) -> State:
         """Ask the actors of every process that uses the cluster; none is started for this."""
-        if self.address is None and self._ray is None:
+        if self.address is None and self._head is None:
             return State()
-        return _ray_state.state(self._started(), whole)
+        return _ray_state.state(self._entered().ray, whole)
 
     def close(self) -> None:
         """End all actors, and Ray if it was started here."""
         self._kept.close()
-        if self._ray is not None and self._is_ours:
-            self._ray.shutdown()
-        self._ray = None
+        head = self._head
+        if head is not None:
+            head.leave()
+            if head.is_over:
+                self._head = None
 
-    def _started(self) -> Any:
+    def _entered(self) -> Head:
+        """The head of the cluster, which answers; it is entered anew if it was left or lost."""
         with self._lock:
-            if self._ray is None:
-                self._ray, self._is_ours = entered(self.address)
-            return self._ray
+            if self._head is not None and self._head.is_over:
+                self._kept.close()  # what was open there
+                self._head = None
+            if self._head is None:
+                self._head = Head(*entered(self.address))
+            self._head.check_answers()
+            return self._head
 
     def _end(self, handle: Any) -> None:
-        if self._ray is not None and self._ray.is_initialized():
-            self._ray.kill(handle)
+        if self._head is not None:
+            self._head.check()
+            self._head.ray.kill(handle)
 
 
 class _There(Residents):
     """Shards that actors keep open."""
 
-    def __init__(self, ray: Any, kept: Kept, actors: list[Actor]) -> None:
+    def __init__(self, head: Head, kept: Kept, actors: list[Actor]) -> None:
         super().__init__()
-        self._ray, self._kept, self._actors = ray, kept, actors
+        self._head, self._kept, self._actors = head, kept, actors
         # Questions that each has not answered yet.
         self._waiting = [0] * len(actors)
         # Most who open a search let it go without a word.
@@ -150,7 +165,8 @@ class _There(Residents):
 
     def put(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> Answers:
         def ask(number: int) -> Any:
-            with in_words(self._ray):
+            with in_words(self._head.ray):
+                self._head.check()
                 return self._actors[number].handle.answer.remote(work, *given[number])
 
         asked = {number: ask(number) for number in given}
@@ -166,8 +182,9 @@ class _There(Residents):
         return answers
 
     def share(self, value: Any) -> Any:
-        with in_words(self._ray):
-            return self._ray.put(value)
+        with in_words(self._head.ray):
+            self._head.check()
+            return self._head.ray.put(value)
 
     def close(self) -> None:
         self._let_go()
@@ -178,11 +195,11 @@ class _There(Residents):
         losses, first = 0, 0.0
         while True:
             try:
-                return got(self._ray, asked)
+                return got(self._head, asked)
             except StorageFailed as reason:
-                if is_dead(self._ray, reason):
+                if is_dead(self._head.ray, reason):
                     self._kept.forget(self._actors[number])
-                if not is_lost(self._ray, reason):
+                if not is_lost(self._head.ray, reason):
                     raise
                 first = first if losses else time.monotonic()
                 losses += 1
@@ -191,11 +208,25 @@ class _There(Residents):
             asked = ask_again()
 
 
-def _done(ray: Any, asked: Any, tries: int | None) -> Any:
+def _homes(ray: Any) -> list[str]:
+    """The machines where actors may live: those with processors, always in the same order."""
+    nodes = (node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU"))
+    return sorted(node["NodeID"] for node in nodes)
+
+
+def _living(ray: Any, homes: Sequence[str], number: int) -> dict[str, Any]:
+    """Options by which an actor lives on one of some machines, each in turn, unless that is lost."""
+    if not homes:
+        return {}
+    there = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+    return {"scheduling_strategy": there(homes[number % len(homes)], soft=True)}
+
+
+def _done(head: Head, asked: Any, tries: int | None) -> Any:
     """What became of one piece of work; `Lost` if so many tries were to be enough."""
     try:
-        return got(ray, asked)
+        return got(head, asked)
     except StorageFailed as reason:
-        if tries is None or not is_work_lost(ray, reason):
+        if tries is None or not is_work_lost(head.ray, reason):
             raise
         return Lost(tries)

@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from lookalike.errors import Conflict, NotFound
 from lookalike.spreading import open_shard
 
+# What two places are given to open.
+GIVEN = [("a", [1, 2]), ("b", [3])]
+
 
 def opened(name: str, numbers: list[int]) -> dict[str, object]:
     return {"name": name, "numbers": np.array(numbers, dtype=np.float64)}
@@ -130,3 +133,10 @@ def opened_with_small_files(*given: Any) -> object:
 
 def process(shard: object) -> int:
     return os.getpid()
+
+
+def node(shard: object) -> str:
+    """The node of a Ray cluster where this runs."""
+    import ray
+
+    return str(ray.get_runtime_context().get_node_id())

@@ -17,18 +17,11 @@ from lookalike import add, open_gallery
 from lookalike.progress import Item
 from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
-from tests.engines.test_cluster import Nodes
+from tests.engines.nodes import Nodes
 from tests.whole_gallery import whole
 
 COMMAND = [sys.executable, "-c", "from lookalike.cli import main; main()"]
 FILMS = 8
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Nodes]:
-    found = Nodes()
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +79,7 @@ def test_a_worker_and_a_node_that_are_lost_change_nothing(
 def test_an_ended_run_goes_on(
     nodes: Nodes, archive: Path, alone: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
-    gallery, where = tmp_path / "g", ("--engine", "ray", "--address", nodes.cluster.address)
+    gallery, where = tmp_path / "g", ("--engine", "ray", "--address", nodes.address)
     words = [*COMMAND, "add", str(gallery), str(archive), *where, "--json"]
     process = subprocess.Popen([*words, "--descriptor", "lbp"], stderr=subprocess.PIPE, text=True)
     while not _kept(gallery) and process.poll() is None:

@@ -2,51 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from lookalike import FaceSet, Gallery, index, open_gallery, open_search
-from lookalike.engines.ray import Ray
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.progress import Item
-from lookalike.sharding import split
+from lookalike.transitivity.spread import SpreadSets
+from tests.engines import places
+from tests.engines.nodes import Nodes
+from tests.shards import split_gallery
 from tests.small_world import small_world
 
 SHARDS = 3
 PEOPLE = 12
 OUTSIDE = FaceSet("outside", small_world(people=2, seed=9)[0][0].faces)
-
-
-class Nodes:
-    """Two nodes on this machine, of which the second may be lost and replaced."""
-
-    def __init__(self) -> None:
-        from ray.cluster_utils import Cluster
-
-        about = {"num_cpus": 1, "include_dashboard": False}
-        self.cluster = Cluster(initialize_head=True, head_node_args=about)
-        self.second = self.cluster.add_node(num_cpus=1)
-        self.engine = Ray(self.cluster.address)
-
-    def lose_one(self) -> None:
-        self.cluster.remove_node(self.second, allow_graceful=False)
-
-    def replace_it(self) -> None:
-        self.second = self.cluster.add_node(num_cpus=1)
-        self.cluster.wait_for_nodes()
-
-    def close(self) -> None:
-        self.engine.close()
-        self.cluster.shutdown()
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Nodes]:
-    found = Nodes()
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")
@@ -56,11 +29,7 @@ def world() -> tuple[list[FaceSet], dict[str, str]]:
 
 @pytest.fixture
 def folder(tmp_path: Path, world: tuple[list[FaceSet], dict[str, str]]) -> Path:
-    with Gallery(tmp_path / "one.gallery", create=True) as gallery:
-        for one in world[0]:
-            gallery.add(one)
-    split(tmp_path / "one.gallery", tmp_path / "collection", SHARDS)
-    return tmp_path / "collection"
+    return split_gallery(tmp_path, world[0], SHARDS)
 
 
 # One that learns, one that subtracts, one that asks again; tests/test_spreading.py has all, in one process.
@@ -76,6 +45,26 @@ def test_rankings_are_those_of_one_file_to_the_last_bit(nodes: Nodes, folder: Pa
                 assert found.find(query).to_dict() == expected.find(query).to_dict(), (similarity, reranker)
             target = whole.ids()[8]
             assert found.explain(OUTSIDE, target).to_dict() == expected.explain(OUTSIDE, target).to_dict()
+
+
+def test_every_node_has_as_many_shards(nodes: Nodes) -> None:
+    for count in (2, 6, 5):
+        found = nodes.engine.hold(places.opened, [(str(each), [count]) for each in range(count)])
+        where = Counter(found.ask_all(places.node))
+        assert sorted(where.values()) == [count // 2, count - count // 2]
+
+
+def test_a_node_that_is_replaced_gets_its_share_of_the_next_search(nodes: Nodes, folder: Path) -> None:
+    with open_gallery(folder) as spread:
+        before = open_search(spread, reranker="baseline", engine=nodes.engine)
+        answers = before.find(OUTSIDE).to_dict()
+        nodes.lose_one()
+        assert before.find(OUTSIDE).to_dict() == answers
+        nodes.replace_it()
+        after = open_search(spread, reranker="baseline", engine=nodes.engine)
+        assert after.find(OUTSIDE).to_dict() == answers
+        assert isinstance(after.tables.sets, SpreadSets)
+        assert sorted(Counter(after.tables.sets.residents.ask_all(places.node)).values()) == [1, 2]
 
 
 def test_a_node_that_is_lost_during_an_index_changes_nothing(nodes: Nodes, folder: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,8 +13,8 @@ from lookalike.engines.contract import Lost
 from lookalike.engines.ray import Ray
 from lookalike.errors import BadInput, NotFound
 from tests.engines import places
-
-ROOT = Path(__file__).parents[2]
+from tests.engines.nodes import one_node
+from tests.engines.programs import run_code
 
 
 def test_a_shard_whose_process_dies_is_opened_again(tmp_path: Path) -> None:
@@ -58,16 +56,10 @@ def test_nobody_gets_in_who_does_not_know_the_secret() -> None:
         )
         for told in ({"RAY_AUTH_MODE": "disabled"}, {"RAY_AUTH_TOKEN": "0" * 64}):
             known = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"}
-            done = subprocess.run(
-                [sys.executable, "-c", code],
-                env={**known, **told},
-                capture_output=True,
-                text=True,
-                timeout=120,
-            )
-            assert done.returncode != 0
-            assert "in 7" not in done.stdout
-            assert "authentication" in done.stderr.lower()
+            done = run_code(code, {**known, **told})
+            assert done.code != 0
+            assert "in 7" not in done.out
+            assert "authentication" in done.err.lower()
 
 
 def told_nothing() -> dict[str, str]:
@@ -82,9 +74,8 @@ def test_a_cluster_that_nobody_named_is_not_joined() -> None:
         "with Ray() as engine, engine.hold(places.opened, [('a', [1, 2])]) as residents:\n"
         "    print('found', residents.ask_all(places.total, 1.0))"
     )
-    words, env = [sys.executable, "-c", code], told_nothing() | {"RAY_ADDRESS": "127.0.0.1:1"}
-    done = subprocess.run(words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert "found [3.0]" in done.stdout, done.stderr
+    done = run_code(code, told_nothing() | {"RAY_ADDRESS": "127.0.0.1:1"})
+    assert "found [3.0]" in done.out, done.err
 
 
 def test_another_version_is_refused_with_both() -> None:
@@ -109,33 +100,24 @@ def test_a_process_that_knows_no_secret_makes_one(first: str) -> None:
         "except BadInput as reason:\n    print(reason)"
     )
     known = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=known,
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.stderr == ""
+    done = run_code(code, known)
+    assert done.err == ""
     if first:
-        assert done.stdout.startswith("Ray was loaded before lookalike could give it a secret, without")
+        assert done.out.startswith("Ray was loaded before lookalike could give it a secret, without")
     else:
-        assert done.stdout == "[3.0]\n"
+        assert done.out == "[3.0]\n"
 
 
 def test_a_cluster_of_somebody_else_on_this_machine_is_not_entered() -> None:
-    from ray.cluster_utils import Cluster
+    with (
+        one_node(1) as cluster,
+        Ray() as engine,
+        engine.hold(places.opened, [("a", [1, 2])]) as residents,
+    ):
+        import ray
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    try:
-        with Ray() as engine, engine.hold(places.opened, [("a", [1, 2])]) as residents:
-            import ray
-
-            assert ray.get_runtime_context().gcs_address != cluster.address
-            assert residents.ask_all(places.total, 1.0) == [3.0]
-    finally:
-        cluster.shutdown()
+        assert ray.get_runtime_context().gcs_address != cluster.address
+        assert residents.ask_all(places.total, 1.0) == [3.0]
 
 
 def test_without_ray_one_sentence_says_what_to_install() -> None:
@@ -145,10 +127,7 @@ def test_without_ray_one_sentence_says_what_to_install() -> None:
         "try:\n    Ray().hold(print, [()])\n"
         "except Exception as reason:\n    print(type(reason).__name__, reason)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert done.stdout == "NotFound the engine ray needs Ray: pip install 'lookalike[cluster]'\n"
+    assert run_code(code).out == "NotFound the engine ray needs Ray: pip install 'lookalike[cluster]'\n"
 
 
 def test_an_address_where_nobody_is_gets_one_sentence() -> None:

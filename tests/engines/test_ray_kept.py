@@ -11,18 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from lookalike import FaceSet, Gallery, open_gallery, open_search
+from lookalike import FaceSet, open_gallery, open_search
 from lookalike.engines._ray_kept import Actor, Kept
 from lookalike.engines.contract import Label
 from lookalike.engines.ray import Ray
 from lookalike.errors import Conflict
 from lookalike.retrieval import Search
-from lookalike.sharding import split
 from lookalike.transitivity.spread import SpreadSets
 from tests.engines import places
+from tests.engines.places import GIVEN
+from tests.shards import split_gallery
 from tests.small_world import small_world
-
-GIVEN = [("a", [1, 2]), ("b", [3])]
 
 
 class Bookkeeping:
@@ -160,11 +159,7 @@ def is_there(process: int) -> bool:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with Gallery(tmp_path / "one.gallery", create=True) as gallery:
-        for one in small_world(people=6, sets=4, faces=3)[0]:
-            gallery.add(one)
-    split(tmp_path / "one.gallery", tmp_path / "in-3", 3)
-    return tmp_path / "in-3"
+    return split_gallery(tmp_path, small_world(people=6, sets=4, faces=3)[0], 3)
 
 
 def held(search: Search) -> SpreadSets:

@@ -5,27 +5,22 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from lookalike import FaceSet, Gallery, open_gallery
 from lookalike.engines.contract import Engine, Label
 from lookalike.engines.local import Local
 from lookalike.engines.ray import Ray
 from lookalike.residing import shard_states
-from lookalike.sharding import split
-from tests.cli_process import Ended, environment, run
+from tests.cli_process import Ended, run
 from tests.engines import places
+from tests.engines.places import GIVEN
+from tests.engines.programs import started
+from tests.shards import split_gallery
 from tests.small_world import small_world
 
-ROOT = Path(__file__).parents[2]
 HERE = socket.gethostname()
-GIVEN = [("a", [1, 2]), ("b", [3])]
 
 
 def labels(whole: str) -> list[Label]:
@@ -34,20 +29,7 @@ def labels(whole: str) -> list[Label]:
 
 
 def collection(folder: Path) -> Path:
-    with Gallery(folder / "one.gallery", create=True) as gallery:
-        for one in small_world(people=4, sets=3, faces=2)[0]:
-            gallery.add(one)
-    split(folder / "one.gallery", folder / "in-2", 2)
-    return folder / "in-2"
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
-    yield cluster.address
-    cluster.shutdown()
+    return split_gallery(folder, small_world(people=4, sets=3, faces=2)[0], 2)
 
 
 def test_every_engine_tells_what_is_open(engine: Engine) -> None:
@@ -104,7 +86,7 @@ def test_who_cannot_answer_is_not_waited_for(address: str) -> None:
 def test_an_engine_that_was_not_started_is_not_started_for_this() -> None:
     engine = Ray()
     assert engine.state("whole").machines == ()
-    assert engine._ray is None
+    assert engine._head is None
 
 
 def test_one_file_is_told_nothing_of(tmp_path: Path) -> None:
@@ -121,14 +103,7 @@ def test_status_shows_the_shards_of_another_process(address: str, tmp_path: Path
     asked = ("--engine", "ray", "--address", address)
     with open_gallery(folder) as gallery:
         sets = [len(one) for one in gallery.shards]
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.engines.holder", str(folder), address],
-        cwd=ROOT,
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as holder:
+    with started("tests.engines.holder", folder, address) as holder:
         try:
             assert holder.stdout is not None
             assert holder.stdout.readline() == "open\n"

@@ -1,6 +1,8 @@
 """The tests of trust at toy size: galleries in several files.
 
 T30, which loses nodes of a cluster, is not run here: tests/engines/test_cluster.py loses one at each stage.
+Nor is T31, which waits for minutes until Ray notices that a machine is silent: tests/engines/test_ray_head.py
+kills a head, and test_hosts.py tries the hosts that T31 is run on.
 """
 
 from __future__ import annotations

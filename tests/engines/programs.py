@@ -1,0 +1,38 @@
+"""Short programs that use an engine, each in a process of its own which can import the tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.cli_process import Ended, environment
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_code(code: str, env: Mapping[str, str] | None = None) -> Ended:
+    """Run a program to its end, in the environment of a plain pipe unless one is given."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment() if env is None else env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def started(module: str, *words: object) -> subprocess.Popen[str]:
+    """Start a module, whose input and output are ours."""
+    return subprocess.Popen(
+        [sys.executable, "-m", module, *map(str, words)],
+        env=environment(),
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

@@ -1,0 +1,73 @@
+"""Two nodes, one of which has another lookalike: a search is refused in words, `status` shows the node."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lookalike
+from lookalike.engines._ray_place import versions
+from tests.cli_process import run, tree, works
+from tests.engines.nodes import two_nodes
+from tests.shards import split_gallery
+from tests.small_world import small_world
+
+SETS = small_world(people=6, sets=4, faces=3)[0]
+SHARDS = 2
+OTHER = "0.0.1"
+HERE = versions()
+THERE = HERE.replace(f"lookalike {lookalike.__version__}", f"lookalike {OTHER}")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The processes of the second node find a copy of lookalike first, which calls itself older."""
+    modules = tmp_path_factory.mktemp("modules")
+    copy = shutil.copytree(Path(lookalike.__file__).parent, modules / "lookalike")
+    text, own = (copy / "__init__.py").read_text(), f'__version__ = "{lookalike.__version__}"'
+    assert text.count(own) == 1
+    (copy / "__init__.py").write_text(text.replace(own, f'__version__ = "{OTHER}"'))
+    with two_nodes({"PYTHONPATH": str(modules)}) as nodes:
+        yield nodes.address
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection that was searched before, so that a search has nothing to write."""
+    found = split_gallery(tmp_path_factory.mktemp("galleries"), SETS, SHARDS)
+    for _ in range(2):  # the first writes tables, the second notes that it has looked through them
+        works("find", found, SETS[0].id, cwd=found.parent)
+    return found
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """What lies there for good: SQLite's own files come and go."""
+    return {name: held for name, held in tree(folder).items() if not name.endswith(("-shm", "-wal"))}
+
+
+def test_a_search_is_refused_with_both_versions_and_changes_nothing(address: str, folder: Path) -> None:
+    before = files_of(folder)
+    said = run("find", folder, SETS[0].id, "--engine", "ray", "--address", address, cwd=folder.parent)
+    assert (said.code, said.out) == (3, ""), said
+    who = f"{socket.gethostname()}, a machine of the cluster,"
+    why = f"{who} has {THERE}, the one that asks has {HERE}: install the same on all"
+    assert said.err == f"lookalike: {why}\n"
+    assert files_of(folder) == before
+
+
+def test_status_shows_which_machine_it_is(address: str, folder: Path) -> None:
+    before = files_of(folder)
+    asked = ("status", folder, "--engine", "ray", "--address", address)
+    lines = works(*asked, cwd=folder.parent).out.splitlines()
+    [good, wrong] = sorted((one for one in lines if one.startswith("machine: ")), key=len)
+    assert good.startswith(f"machine: {socket.gethostname()}: 1 processor, ")
+    assert good.endswith(" memory in use")
+    assert wrong.startswith(f"machine: {socket.gethostname()}: 1 processor, ")
+    assert wrong.endswith(f" memory in use: it has {THERE}, this one {HERE}")
+    told = works(*asked, "--json", cwd=folder.parent).json
+    assert sorted(one["wrong"] for one in told["machines"]) == ["", f"it has {THERE}, this one {HERE}"]
+    assert files_of(folder) == before
