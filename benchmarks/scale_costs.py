@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from lookalike.engines.local import Local
 from lookalike.faceset import FaceSet
 from lookalike.kernels.codes import Codes, is_available
 from lookalike.kernels.threads import one_blas_thread
+from lookalike.rerankers.adaptive import Adaptive
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
 from lookalike.transitivity import spread
@@ -63,9 +65,10 @@ def measure(count: int, faces: int, dimension: int, folder: Path) -> Costs:
     with one_blas_thread():
         multiply_rate, near_rate, finish = _products(sets)
         features = _features(sets)
+        pool = _pooling(sets)
         look = _looking(sets)
     row, some_row = _rows(sets)
-    list_merge, pair_merge, copy_rate = _merging(max(count, 2 * NEIGHBOURS))
+    list_merge, pair_merge = _merging(max(count, 2 * NEIGHBOURS))
     whole = _held(sets)
     wanted = np.arange(min(model.run_sets(faces), count))
     fetch = processor_seconds(lambda: whole.some(wanted)) / len(wanted)
@@ -90,9 +93,9 @@ def measure(count: int, faces: int, dimension: int, folder: Path) -> Costs:
         fetch=fetch,
         list_merge=list_merge,
         pair_merge=pair_merge,
-        copy_rate=copy_rate,
         feature=features[0],
         agreement=features[1],
+        pool=pool,
         code_bytes=look[0],
         look_fixed=look[1],
         look_face=look[2],
@@ -124,8 +127,8 @@ def _rows(sets: PreparedSets) -> tuple[float, float]:
     return whole / len(sets), some / len(chosen)
 
 
-def _merging(total: int) -> tuple[float, float, float]:
-    """Seconds a list that changes and a pair that is offered; bytes a second of copying lists."""
+def _merging(total: int) -> tuple[float, float]:
+    """Seconds a list that changes and a pair that is offered."""
     rng = np.random.default_rng(2)
     rows = np.arange(total)
 
@@ -149,9 +152,7 @@ def _merging(total: int) -> tuple[float, float, float]:
 
     one, many = offering(1) / total, offering(17) / total
     pair = max(many - one, 0.0) / 16
-    grown = state()
-    copying = processor_seconds(grown.neighbours, 5)
-    return max(one - pair, 0.0), pair, model.list_bytes(total) / max(copying, 1e-9)
+    return max(one - pair, 0.0), pair
 
 
 def _features(sets: PreparedSets) -> tuple[float, float]:
@@ -168,6 +169,17 @@ def _features(sets: PreparedSets) -> tuple[float, float]:
     )
     whole = processor_seconds(lambda: metafeatures(row, tables, slots))
     return max(whole - agreed, 0.0) / slots.size, agreed / len(which)
+
+
+def _pooling(sets: PreparedSets) -> float:
+    """Seconds a set that `adaptive` weighs and pools for a query."""
+    tables = _tables(sets)
+    rng = np.random.default_rng(6)
+    near = -np.sort(-rng.random(tables.neighbours.scores.shape), axis=1)
+    tables = replace(tables, neighbours=tables.neighbours._replace(scores=near))
+    stage = Adaptive().fit(tables, rng)
+    row = Row(rng.random(len(sets)), np.empty(0), np.empty(0), None)
+    return processor_seconds(lambda: stage.score(row, tables), 5) / len(sets)
 
 
 def _looking(sets: PreparedSets) -> tuple[float, float, float, float]:

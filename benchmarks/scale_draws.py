@@ -91,7 +91,7 @@ def index_seconds(
         "shards": shards,
         "coordinator": coordinator,
         "merging": merging,
-        "copying": own,
+        "own": own,
         "answers": answers,
         "between": between,
     }

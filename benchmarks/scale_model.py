@@ -18,9 +18,14 @@ Doubles = NDArray[np.float64]
 # (`tables.BLOCK_ROWS`, `indexing.COUNT`, `proxies.WITH_MODES`), which a test compares.
 RUN_ROWS, NEIGHBOURS, WITH_MODES = 2048, 64, 11
 PROXIES = 10
+# Those that may be kin of a set, and its neighbours up to the last of its cohort (`kin.FEWEST`,
+# `_kinship.COHORT`): of a target on a shortlist, both of its kin too, a query needs the similarity.
+KIN, COHORT = 5, 32
 NUMBER, SCORE, MODE = 8, 8, 8
 # A pair that may be neighbours: two numbers, a score, two modes.
 PAIR_BYTES = 2 * NUMBER + SCORE + 2 * MODE
+# Those that shards send back for each set, at most (`sizes.PAIRS_OF_A_SET`).
+PAIRS_OF_A_SET = 32
 # What a row says of a set: a score and two modes.
 ROW_BYTES = SCORE + 2 * MODE
 # A guess of a shortlist: a number, a guess of four bytes, a product.
@@ -51,9 +56,9 @@ class Costs:
     fetch: float  # seconds a set that is fetched for a run
     list_merge: float  # coordinator: a list that changes
     pair_merge: float  # coordinator: a pair that is offered
-    copy_rate: float  # coordinator: bytes a second of copying lists
     feature: float  # coordinator: the five numbers of a target and a proxy
     agreement: float  # a look-up in a shard
+    pool: float  # coordinator: weighing a set by its strangers and pooling it with its kin
     code_bytes: float  # a face
     look_fixed: float  # a query by shortlist: whatever the size of the shard
     look_face: float  # a query by shortlist: for each coded face
@@ -109,9 +114,14 @@ def list_bytes(n: float, k: int = NEIGHBOURS) -> float:
     return n * (k * (NUMBER + SCORE) + min(k, WITH_MODES) * 2 * MODE)
 
 
-def coordinator_bytes(n: float, id_bytes: float, copies: int = 3) -> float:
-    """Ids and lists; while an index is made its lists grow, are copied, and were copied before."""
-    return n * id_bytes + copies * list_bytes(n)
+def asking_bytes(n: float, id_bytes: float) -> float:
+    """Ids and lists."""
+    return n * id_bytes + list_bytes(n)
+
+
+def indexing_bytes(n: float, id_bytes: float) -> float:
+    """The same, lists from before an interruption, and pairs of the runs that are under way."""
+    return asking_bytes(n, id_bytes) + list_bytes(n) + n * PAIRS_OF_A_SET * PAIR_BYTES
 
 
 def nodes_for(n: float, cost: Costs, node: Node) -> int:
@@ -158,11 +168,9 @@ def merge_seconds(n: float, cost: Costs, r: Doubles) -> Doubles:
 
 
 def own_seconds(n: float, cost: Costs, r: Doubles) -> Doubles:
-    """Coordinator, besides merging: a run meets itself, and the lists are copied when it is done."""
+    """Coordinator, besides merging: a run meets itself."""
     rows = run_sets(cost.faces) * cost.faces
-    return np.full(
-        len(r), 2.0 * rows * rows * cost.dimension / cost.near_rate + list_bytes(n) / cost.copy_rate
-    )
+    return np.full(len(r), 2.0 * rows * rows * cost.dimension / cost.near_rate)
 
 
 def sent_bytes(n: float, cost: Costs, r: Doubles, nodes: int) -> Doubles:
@@ -216,6 +224,12 @@ def guess_bytes(guessed: int) -> float:
 def chosen_bytes(targets: float) -> float:
     """The rows of targets and their proxies, with the numbers by which they are asked for."""
     return targets * (1 + PROXIES) * (NUMBER + ROW_BYTES)
+
+
+def needed(targets: float) -> tuple[float, float]:
+    """Sets that `auto` weighs for some targets, and those it compares for that, if no two are in common."""
+    weighed = targets * (1 + KIN)
+    return weighed, weighed * (1 + COHORT)
 
 
 def shortlist_index_seconds(n: float, cost: Costs, node: Node, nodes: int) -> tuple[float, float]:

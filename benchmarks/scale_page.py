@@ -47,6 +47,7 @@ def page(kept: dict[str, Any]) -> str:
         run_rows=f"{model.RUN_ROWS:,}",
         id_bytes=f"{cost['id_bytes']:.0f}",
         list_bytes=f"{model.list_bytes(1):,.0f}",
+        pairs=model.PAIRS_OF_A_SET,
         pair_bytes=model.PAIR_BYTES,
         row_bytes=model.ROW_BYTES,
         guess_bytes=model.GUESS_BYTES,
@@ -110,9 +111,12 @@ def _short(found: dict[str, Any]) -> str:
             f"({by_size[n]['nodes']}); the coordinator decides from {_nodes(by_size[n])} on."
             for n in fits
         ),
-        f"At {count(last)} sets half of the exact `learnt` queries take "
-        f"{duration(asked[last]['learnt']['p50'])} or less, by a shortlist "
-        f"{duration(asked[last]['shortlist']['p50'])}.",
+        *(
+            f"At {count(last)} sets half of the exact `{name}` queries take "
+            f"{duration(asked[last][name]['p50'])} or less, by a shortlist "
+            f"{duration(asked[last][short]['p50'])}."
+            for name, short in (("auto", "auto_shortlist"), ("learnt", "shortlist"))
+        ),
         f"The assumed tail makes p99 of a round {number(few['p99'])} times an undisturbed shard with one "
         f"shard, and {number(many['p99'])} times with {many['shards']}.",
     ]
@@ -185,9 +189,9 @@ def _indexes(indexes: Iterable[dict[str, Any]]) -> str:
 
 def _coordinator(indexes: Iterable[dict[str, Any]]) -> str:
     return table(
-        ("sets", "merging pairs into lists", "copying lists, runs with themselves", "receiving pairs"),
+        ("sets", "merging pairs into lists", "runs with themselves", "receiving pairs"),
         (
-            (count(one["sets"]), *(duration(one[key]) for key in ("merging", "copying", "answers")))
+            (count(one["sets"]), *(duration(one[key]) for key in ("merging", "own", "answers")))
             for one in indexes
         ),
     )

@@ -19,6 +19,8 @@ SPREAD_OVER = (1_000_000, 10_000_000)
 YEAR, MONTH = 365 * DAY, 30 * DAY
 # Of `lookalike.transitivity.shortlist.Sizes`: sets guessed, kept, and the neighbours of the best that join.
 GUESSED, KEPT, JOINED = 2000, 1000, 100 * 11
+# The same where kin are pooled: sets kept, and those that may be kin of the best.
+ALONE, KIN_JOINED = 400, 100 * 5
 # Seconds that whoever asks may be kept waiting by the wire, and by the wire of a shortlist.
 PATIENCE, SHORT_PATIENCE = 1.0, 0.1
 # Seconds between two times that unfinished lists are written (`collection/unfinished.py`).
@@ -58,8 +60,8 @@ def simulate(cost: Costs, wire: Wire, node: Node, tail: Tail, samples: int, seed
 
 
 def _size(n: int, nodes: int, cost: Costs, node: Node) -> dict[str, Any]:
-    asking = model.coordinator_bytes(n, cost.id_bytes, 1)
-    indexing = model.coordinator_bytes(n, cost.id_bytes)
+    asking = model.asking_bytes(n, cost.id_bytes)
+    indexing = model.indexing_bytes(n, cost.id_bytes)
     return {
         "sets": n,
         "nodes": nodes,
@@ -125,9 +127,14 @@ def _queries(
     ranking_few += model.chosen_bytes(targets) / node.network
     # Proxies that are not on the shortlist are compared with the query by those who have them.
     agreeing_few += targets * model.PROXIES * cost.some_row / nodes
+    weighed, compared = model.needed(ALONE + KIN_JOINED)
+    needed = compared * (model.NUMBER + model.ROW_BYTES)
+    pooling = needed / node.network + compared * cost.place_row + weighed * cost.pool
     ways = {
         "baseline": ([row], [placing], rounds[:1]),
+        "auto": ([row], [placing + n * cost.pool], rounds[:1]),
         "learnt": ([row, agreeing], [placing, ranking], rounds),
+        "auto_shortlist": ([look, compared * cost.some_row / nodes], [gathering, pooling], rounds),
         "shortlist": ([look, agreeing_few], [gathering, ranking_few], rounds),
     }
     found: dict[str, Any] = {"sets": n, "nodes": nodes, "shard_row": row, "shard_look": look}
@@ -143,6 +150,8 @@ def _queries(
         }
     found["bytes"] = {
         "baseline": n * model.ROW_BYTES,
+        "auto": n * model.ROW_BYTES,
+        "auto_shortlist": answers + needed,
         "learnt": n * model.ROW_BYTES + model.proxies_bytes(n),
         "shortlist": answers + model.chosen_bytes(targets) + model.proxies_bytes(targets),
     }
@@ -172,21 +181,20 @@ def changes(cost: Costs, node: Node) -> list[dict[str, Any]]:
     def of(what: str, formula: str, limit: str, n: float, instead: str) -> dict[str, Any]:
         return {"what": what, "formula": formula, "limit": limit, "sets": n, "instead": instead}
 
-    copied = crossing(lambda n: n / s * model.list_bytes(n) / cost.copy_rate, DAY)
     return sorted(
         [
             of(
                 "memory of the coordinator, indexing",
-                "n (ids + 3 lists)",
+                "n (ids + 2 lists + 32 pairs)",
                 "memory x usable",
-                crossing(lambda n: model.coordinator_bytes(n, cost.id_bytes), room),
-                "lists belong to the shard of their set, which merges them; no copies",
+                crossing(lambda n: model.indexing_bytes(n, cost.id_bytes), room),
+                "lists belong to the shard of their set, which merges them",
             ),
             of(
                 "memory of the coordinator, asking",
                 "n (ids + lists)",
                 "memory x usable",
-                crossing(lambda n: model.coordinator_bytes(n, cost.id_bytes, 1), room),
+                crossing(lambda n: model.asking_bytes(n, cost.id_bytes), room),
                 "shards answer with ids and lists of what they return; the coordinator has none",
             ),
             of(
@@ -195,13 +203,6 @@ def changes(cost: Costs, node: Node) -> list[dict[str, Any]]:
                 "a day",
                 crossing(lambda n: index(n, "coordinator"), DAY, 1e4, 1e11),
                 "each shard merges and keeps the lists of its own sets",
-            ),
-            of(
-                "copying all lists after each run",
-                "n lists (n / s) / copying",
-                "a day",
-                copied,
-                "copy when it is time to keep them, not after each run",
             ),
             of(
                 "what later sets must reach, sent with each run",
@@ -237,6 +238,13 @@ def changes(cost: Costs, node: Node) -> list[dict[str, Any]]:
                 f"{PATIENCE:g} s",
                 PATIENCE * node.network / model.proxies_bytes(1),
                 "shards score their own targets; or a shortlist",
+            ),
+            of(
+                "weighing and pooling all sets, `auto`, exact",
+                "n x a set weighed and pooled",
+                f"{PATIENCE:g} s",
+                PATIENCE / cost.pool,
+                "a shortlist",
             ),
             of(
                 "writing unfinished lists",

@@ -9,6 +9,8 @@ from benchmarks.scale_words import MEASURED, amount, count, duration, number, ta
 
 WAYS = (
     ("baseline", "`baseline`, exact"),
+    ("auto", "`auto`, exact"),
+    ("auto_shortlist", "`auto`, shortlist"),
     ("learnt", "`learnt`, exact"),
     ("shortlist", "`learnt`, shortlist"),
 )
@@ -37,17 +39,19 @@ def query_parts(queries: Sequence[dict[str, Any]]) -> str:
             "sets",
             "a shard's row",
             "coordinator, `baseline`",
+            "`auto`",
             "`learnt`",
             "a shard's look-up",
-            "coordinator, shortlist",
+            "coordinator, shortlist of `auto`",
+            "of `learnt`",
         ),
         (
             (
                 count(one["sets"]),
                 duration(one["shard_row"]),
-                *(duration(one[way]["coordinator"]) for way in ("baseline", "learnt")),
+                *(duration(one[way]["coordinator"]) for way in ("baseline", "auto", "learnt")),
                 duration(one["shard_look"]),
-                duration(one["shortlist"]["coordinator"]),
+                *(duration(one[way]["coordinator"]) for way in ("auto_shortlist", "shortlist")),
             )
             for one in queries
         ),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lookalike.training import train
     from lookalike.verifying import verify
 
-__version__ = "0.9.1"
+__version__ = "0.9.2"
 
 __all__ = [
     "Answer",

@@ -212,8 +212,10 @@ def _built(
         sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
     else:
         sets = held
+    # Shards are sent other runs than are compared here.
+    origin = fingerprint if held is None else f"{fingerprint}-shards"
     work = Unfinished(
-        store, _unfinished(table_kind(similarity, preparation)), fingerprint, SECONDS_BETWEEN_KEEPING
+        store, _unfinished(table_kind(similarity, preparation)), origin, SECONDS_BETWEEN_KEEPING
     )
     earlier = work.take_up()
     done, near = (0, None) if earlier is None else (earlier[0], Neighbours(**earlier[1]))

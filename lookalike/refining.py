@@ -23,8 +23,7 @@ from lookalike.ranking import Answer, Ranking
 from lookalike.retrieval import Search
 from lookalike.similarities.contract import PreparedSets
 from lookalike.transitivity.calibration import worth_reading
-from lookalike.transitivity.shortlist import narrowed
-from lookalike.transitivity.tables import compare, rows
+from lookalike.transitivity.tables import compare
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -176,43 +175,56 @@ def _ask(
     search: Search, asking: Sequence[str | FaceSet], group: int, undecided: Numbers, top: int | None
 ) -> _Told:
     """Let each set score every undecided one, or those that a shortlist of the first few finds."""
-    targets = _shortlisted(search, asking[:group], undecided, top)
+    near = _nearest(search, asking, group, top)
+    found = _shortlisted(search, near[:group], undecided)
+    targets = undecided if found is None else np.intersect1d(found, undecided)
     scores, baseline, through, chances = [], [], [], []
-    if targets is None:
-        targets = undecided
+    if found is None:
         for row in search.rows(asking):
             scored = search.reranker.score(row, search.tables)
             scores.append(scored.scores[targets])
             baseline.append(row.scores[targets])
             through.append(scored.through[targets])
-            found = search.probabilities(row, scored.scores)
-            chances.append(None if found is None else found[targets])
+            said = search.probabilities(row, scored.scores)
+            chances.append(None if said is None else said[targets])
     else:
-        for each in asking:
-            tables, member = narrowed(search.tables, targets, search.member(each), search.reranker.asks)
-            [row] = rows(tables, PreparedSets.join([search.prepared(each)]), [member])
-            scored = search.reranker.score(row, tables)
-            chosen = np.array([*map(search.tables.number, tables.ids), -1])
-            scores.append(scored.scores)
-            baseline.append(row.scores[: len(targets)])
-            through.append(chosen[scored.through])
-            chances.append(search.probabilities(row, scored.scores))
+        for each, own in zip(asking, near, strict=True):
+            ranked = np.union1d(found, own)
+            ranked = ranked[ranked != search.member(each)]
+            among, row, sets = search.among(each, ranked)
+            scored = among.reranker.score(row, among.tables)
+            chosen = np.append(sets, -1)
+            where = np.searchsorted(ranked, targets)
+            scores.append(scored.scores[where])
+            baseline.append(row.scores[where])
+            through.append(chosen[scored.through[where]])
+            said = search.probabilities(row, scored.scores)
+            chances.append(None if said is None else said[where])
     told = [each for each in chances[:group] if each is not None]
     sure = np.stack(told) if len(told) == group else None
     return _Told(targets, np.stack(scores), np.stack(baseline), np.stack(through), sure, len(undecided))
 
 
-def _shortlisted(
-    search: Search, group: Sequence[str | FaceSet], undecided: Numbers, top: int | None
-) -> Numbers | None:
-    """The undecided sets worth ranking for any of a group; None where all are to be ranked."""
+def _nearest(search: Search, asking: Sequence[str | FaceSet], group: int, top: int | None) -> list[Numbers]:
+    """What a shortlist finds for each that asks; nothing at all where all sets are to be ranked.
+
+    Beyond the group it is looked for only where kin are pooled, since these are told from it.
+    """
     shortlist = search.shortlist
     if shortlist is None or not shortlist.serves(top):
+        return []
+    looking = len(asking) if search.reranker.pools else group
+    nobody = [np.empty(0, dtype=np.int64)] * (len(asking) - looking)
+    return [*(search.shortlisted(shortlist, each) for each in asking[:looking]), *nobody]
+
+
+def _shortlisted(search: Search, near: Sequence[Numbers], undecided: Numbers) -> Numbers | None:
+    """The sets worth ranking for any of a group, decided or not; None where all are to be ranked."""
+    if search.shortlist is None or not near:
         return None
-    found = [shortlist.targets(search.prepared(each), search.reranker.asks > 0) for each in group]
-    targets = np.intersect1d(np.unique(np.concatenate(found)), undecided)
+    found = np.unique(np.concatenate(near))
     # All nearest faces are those of a few very large sets, or of sets that were decided on.
-    return targets if len(targets) >= shortlist.sizes.served else None
+    return found if np.isin(found, undecided).sum() >= search.shortlist.sizes.served else None
 
 
 def _ranking(

@@ -130,14 +130,35 @@ class Search:
         return (order if row.member is None else order[order != row.member])[:top]
 
     def _find_among(self, shortlist: Shortlist, query: str | FaceSet, top: int | None) -> Ranking:
-        """Rank the shortlist: every set of it has the score that it has among all."""
-        member, prepared = self.member(query), self.prepared(query)
-        targets = shortlist.targets(prepared, self.reranker.asks > 0)
-        targets = targets[targets != member]
-        tables, its_number = narrowed(self.tables, targets, member, self.reranker.asks)
-        [row] = rows(tables, PreparedSets.join([prepared]), [its_number])
-        among = Search(tables, self.reranker, None, self.calibration, self.pictures)._ranking(query, row, top)
-        return replace(among, sets=len(self.tables) - (member is not None))
+        """Rank the shortlist: a set has the score that it has among all, or nearly so if kin are pooled."""
+        member = self.member(query)
+        targets = self.shortlisted(shortlist, query)
+        search, row, _ = self.among(query, targets[targets != member])
+        return replace(search._ranking(query, row, top), sets=len(self.tables) - (member is not None))
+
+    def shortlisted(self, shortlist: Shortlist, query: str | FaceSet) -> NDArray[np.int64]:
+        """Numbers of the sets to rank, in increasing order; the query itself may be among them."""
+        return shortlist.targets(self.prepared(query), self.reranker.asks > 0, self.reranker.pools)
+
+    def among(
+        self, query: str | FaceSet, targets: NDArray[np.int64]
+    ) -> tuple[Search, Row, NDArray[np.int64]]:
+        """A search for one query and some targets only, which are its first sets; the query's row there.
+
+        The last that is returned are the numbers that its sets have here.
+
+        Parameters
+        ----------
+        query : str or FaceSet
+            Compared with the targets and with whomever the second stage needs to score them.
+        targets : array (m,)
+            Numbers in increasing order; the query is not among them.
+        """
+        second = self.reranker
+        view = narrowed(self.tables, targets, self.member(query), second.asks, second.needs(targets))
+        [row] = rows(view.tables, PreparedSets.join([self.prepared(query)]), [view.member])
+        small = Search(view.tables, second.among(view.sets), None, self.calibration, self.pictures)
+        return small, row, view.sets
 
     def probabilities(self, row: Row, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """How likely each set is the query's person; None if nothing can be said."""
@@ -238,7 +259,8 @@ def find(
         Shows progress.
     shortlist : bool, optional
         Whether to compare the query with a shortlist instead of all sets, for at most 100 answers; unless
-        given, galleries of 50,000 sets and more have one if its library is installed.
+        given, galleries of 50,000 sets and more (a million where kin are pooled) have one if its library is
+        installed.
     preparation : Preparation or str
         What is done to faces before they are compared; ``auto`` suits it to the gallery (see `index`).
     engine : Engine or str

@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 FORMAT = 2
 # From so many sets on, comparing a query with all of them takes longer than people like to wait.
 LARGE = 50_000
+# The same where kin are pooled, with whose cohorts a query must be compared too: a hundred thousand sets.
+HUGE = 1_000_000
 
 
 def open_shortlist(
@@ -70,7 +72,8 @@ def _is_due(tables: Tables, reranker: Reranker, wanted: bool | None) -> bool:
         return False  # codes are of the whole gallery
     if wanted is not None:
         return wanted
-    return len(tables) >= LARGE and _why_not(tables.similarity, reranker) is None
+    least = HUGE if reranker.pools else LARGE
+    return len(tables) >= least and _why_not(tables.similarity, reranker) is None
 
 
 def _kind(tables: Tables) -> str:

@@ -192,7 +192,7 @@ def test_many_decisions_cost_no_more_than_some(
     assert sorted(found.ranking.ids) == sorted(others[60:])
 
 
-@pytest.mark.parametrize("reranker", ["baseline", "learnt", "geometric_mean"])
+@pytest.mark.parametrize("reranker", ["baseline", "learnt", "geometric_mean", "adaptive"])
 def test_a_shortlist_finds_the_same(reranker: str) -> None:
     sets, labels = small_world(people=12, sets=6, spread=1.2)
     whole = open_search(sets, reranker=reranker, shortlist=False)
@@ -205,5 +205,6 @@ def test_a_shortlist_finds_the_same(reranker: str) -> None:
         assert one.ranking.ids == other.ranking.ids
         for mine, its in zip(one.ranking, other.ranking, strict=True):
             assert (mine.score, mine.through) == (pytest.approx(its.score), its.through)
+            assert mine.probability == pytest.approx(its.probability)
         assert (one.before, one.asked) == (other.before, other.asked)
         assert one.ranking.sets == other.ranking.sets

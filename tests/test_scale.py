@@ -24,12 +24,13 @@ from benchmarks.scale_words import amount, count, duration
 from benchmarks.study_scale import plain
 from lookalike.engines.contract import weight
 from lookalike.engines.local import Local
+from lookalike.rerankers import _kinship
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
-from lookalike.transitivity import proxies, tables
+from lookalike.transitivity import kin, proxies, tables
 from lookalike.transitivity.shard import Shard
 from lookalike.transitivity.shortlist import Sizes
-from lookalike.transitivity.sizes import lists_bytes
+from lookalike.transitivity.sizes import lists_bytes, lists_need
 from lookalike.transitivity.spread import SpreadSets
 
 ROOT = Path(__file__).parents[1]
@@ -50,9 +51,9 @@ COST = Costs(
     fetch=1e-5,
     list_merge=1e-5,
     pair_merge=1e-7,
-    copy_rate=1e10,
     feature=1e-7,
     agreement=1e-8,
+    pool=1e-6,
     code_bytes=2.0,
     look_fixed=1e-3,
     look_face=1e-8,
@@ -75,8 +76,10 @@ def test_bytes_of_lists_are_those_of_the_library() -> None:
     # 64 numbers and scores, two modes of 11 of them, 8 bytes each.
     assert model.list_bytes(1) == 64 * 16 + 11 * 16 == 1200
     assert model.list_bytes(500) == lists_bytes(MaxMax(), 500, model.NEIGHBOURS)
-    assert model.coordinator_bytes(2, 10.0) == 2 * (10 + 3 * 1200)
-    assert model.coordinator_bytes(2, 10.0, 1) == 2 * (10 + 1200)
+    assert model.asking_bytes(2, 10.0) == 2 * (10 + 1200)
+    assert model.indexing_bytes(2, 10.0) == 2 * (10 + 2 * 1200 + 32 * 40)
+    both = model.indexing_bytes(500, 0.0), lists_need(MaxMax(), 500, model.NEIGHBOURS).memory
+    assert both[0] == both[1]
 
 
 def test_numbers_of_the_design_are_those_of_the_library() -> None:
@@ -84,6 +87,9 @@ def test_numbers_of_the_design_are_those_of_the_library() -> None:
     sizes = Sizes()
     assert (sizes.guessed, sizes.kept) == (sim.GUESSED, sim.KEPT)
     assert sizes.trusted * sizes.friends == sim.JOINED
+    assert (sizes.alone, sizes.trusted * model.KIN) == (sim.ALONE, sim.KIN_JOINED)
+    # The nearest, the cohort, and one who stands by.
+    assert (kin.FEWEST, 1 + _kinship.COHORT + 1) == (model.KIN, model.COHORT)
     text = (ROOT / "lookalike" / "indexing.py").read_text(encoding="utf-8")
     assert f"COUNT = {model.NEIGHBOURS}\n" in text
 
@@ -103,6 +109,11 @@ def test_bytes_of_a_row_are_those_that_travel() -> None:
     held.agreements(np.arange(6), np.zeros(6, dtype=np.int64), np.ones(6, dtype=np.int64))
     assert residents.traffic.bytes - before == 6 * model.AGREEMENT_BYTES
     assert model.proxies_bytes(1) == 2 * 10 * 32
+
+
+def test_what_auto_needs_by_hand() -> None:
+    # Two targets and 5 kin of each are weighed: 12 sets, each with 32 neighbours.
+    assert model.needed(2) == (12, 12 * 33)
 
 
 def test_nodes_are_those_whose_memory_has_room() -> None:
@@ -127,7 +138,7 @@ def test_a_run_by_hand() -> None:
     assert model.shard_seconds(n, COST, np.array([3.0])) == pytest.approx(products / 1e10 + pairs * 1e-6)
     # All later lists change, and those of the run.
     assert model.merge_seconds(n, COST, np.array([3.0])) == pytest.approx(2 * s * 1e-5 + pairs * 1e-7)
-    assert model.own_seconds(n, COST, np.array([3.0])) == pytest.approx(products / 1e10 + n * 1200 / 1e10)
+    assert model.own_seconds(n, COST, np.array([3.0])) == pytest.approx(products / 1e10)
     assert model.sent_bytes(n, COST, np.array([3.0]), 5).tolist() == [5 * s * 108 + s * 8]
     assert model.answer_bytes(n, COST, np.array([3.0])).tolist() == [40 * pairs]
 
@@ -228,7 +239,7 @@ def test_an_index_is_the_longer_of_shards_and_coordinator_and_what_lies_between(
     s = model.run_sets(COST.faces)
     one = draws.index_seconds(s, COST, NODE, 1, np.ones(1))
     # A single run meets only itself, and goes to nobody but as a message.
-    own = 2 * 2048 * 2048 * 3 / 1e10 + s * 1200 / 1e10
+    own = 2 * 2048 * 2048 * 3 / 1e10
     between = 2 * NODE.trip + s * (100 / 1e9 + 1e-5) + s * 108 / 1e9
     assert one["seconds"] == pytest.approx(own + s * 1e-5 + between)
     few, many = (draws.index_seconds(100 * s, COST, NODE, nodes, np.ones(1)) for nodes in (1, 10))
@@ -253,20 +264,20 @@ def test_a_simulation_is_told_by_its_seed_and_larger_collections_take_more() -> 
     for one in first["indexes"]:
         assert one["seconds"] >= one["without_stragglers"] * 0.9
         assert one["with_failures_month"] >= one["seconds"] * (1 - 1e-12)
-    for way in ("baseline", "learnt", "shortlist"):
+    for way in ("baseline", "auto", "learnt", "auto_shortlist", "shortlist"):
         assert all(one[way]["p50"] <= one[way]["p99"] <= one[way]["p99_failing"] for one in first["queries"])
 
 
 def test_changes_are_where_their_formulae_reach_their_limits() -> None:
     found = {one["what"]: one["sets"] for one in sim.changes(COST, Node())}
     assert list(found.values()) == sorted(found.values())
-    # 64 GB x 0.7 / (10 + 3 x 1,200)
-    assert found["memory of the coordinator, indexing"] == pytest.approx(64e9 * 0.7 / 3610)
+    # 64 GB x 0.7 / (10 + 2 x 1,200 + 32 x 40)
+    assert found["memory of the coordinator, indexing"] == pytest.approx(64e9 * 0.7 / 3690)
     assert found["memory of the coordinator, asking"] == pytest.approx(64e9 * 0.7 / 1210)
     assert found["bytes of an exact row"] == pytest.approx(1.25e9 / 24)
     assert found["bytes of the agreements of `learnt`, exact"] == pytest.approx(1.25e9 / 640)
     assert found["writing unfinished lists"] == pytest.approx(60 * 1e9 / 1200)
-    assert found["copying all lists after each run"] == pytest.approx((86_400 * 1e10 * 1024 / 1200) ** 0.5)
+    assert found["weighing and pooling all sets, `auto`, exact"] == pytest.approx(1e6)
     assert sim.shards_within(Node()) == int(0.1 * 1.25e9 / (2000 * 20)) == 3125
 
 

@@ -44,6 +44,22 @@ def test_large_galleries_have_a_shortlist_where_it_can_be_had(monkeypatch: pytes
     assert open_search(sets, reranker="learnt").shortlist is None
 
 
+def test_second_stages_that_pool_have_one_in_huge_galleries_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets, _ = small_world(people=60, sets=4, dimension=64)
+    monkeypatch.setattr("lookalike.shortlisting.LARGE", len(sets))
+    search = open_search(sets, reranker="auto")
+    assert search.reranker.pools == 5
+    assert search.shortlist is None
+    monkeypatch.setattr("lookalike.shortlisting.HUGE", len(sets))
+    assert open_search(sets, reranker="auto").shortlist is not None
+    # Of sets that show nobody twice nothing is pooled.
+    alone, _ = small_world(people=120, sets=1, dimension=64)
+    monkeypatch.setattr("lookalike.shortlisting.LARGE", len(alone))
+    search = open_search(alone, reranker="auto")
+    assert search.reranker.pools == 0
+    assert search.shortlist is not None
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [

@@ -20,6 +20,7 @@ from lookalike.sharding import split
 from lookalike.spreading import hold_shards, open_shard
 from lookalike.transitivity.spread import SpreadSets
 from lookalike.verifying import verify
+from tests.shards import split_gallery
 from tests.small_world import small_world
 
 SETS = small_world(people=12, sets=5, faces=3)[0]
@@ -38,9 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Path:
-    write(tmp_path / "one.gallery", SETS)
-    split(tmp_path / "one.gallery", tmp_path / "in-3", 3)
-    return tmp_path / "in-3"
+    return split_gallery(tmp_path, SETS, 3)
 
 
 def write(path: Path, sets: list[FaceSet]) -> None:

@@ -11,9 +11,9 @@ from lookalike import FaceSet, Gallery, Search, open_gallery, open_search, remov
 from lookalike.collection.tables import TableStore
 from lookalike.errors import StorageFailed
 from lookalike.kernels.codes import Codes
-from lookalike.sharding import split
 from lookalike.transitivity.shortlist import Sizes
 from lookalike.verifying import verify
+from tests.shards import split_gallery
 from tests.small_world import small_world
 
 SETS = small_world(people=30, sets=5, faces=3)[0]
@@ -24,10 +24,7 @@ TIGHT = Sizes(guessed=30, kept=20, alone=25, trusted=3, served=10)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with Gallery(tmp_path / "one.gallery", create=True) as gallery:
-        for one in SETS:
-            gallery.add(one)
-    split(tmp_path / "one.gallery", tmp_path / "in-3", 3)
+    split_gallery(tmp_path, SETS, 3)
     return tmp_path
 
 
@@ -42,7 +39,7 @@ def codes_beside(folder: Path) -> list[Path]:
     return sorted((folder / "in-3").glob("shard-*.derived/codes*/*"))
 
 
-@pytest.mark.parametrize("reranker", ["baseline", "learnt"])
+@pytest.mark.parametrize("reranker", ["baseline", "learnt", "adaptive"])
 def test_answers_are_those_of_one_file(folder: Path, reranker: str) -> None:
     with open_gallery(folder / "one.gallery") as whole, open_gallery(folder / "in-3") as spread:
         one, other = tight(whole, reranker), tight(spread, reranker)

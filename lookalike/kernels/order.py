@@ -22,6 +22,17 @@ def best_first(scores: Scores, then: Scores, top: int | None = None) -> Numbers:
     return chosen[np.lexsort((chosen, -then[chosen], -scores[chosen]))[:top]]
 
 
+def united(total: int, *groups: Numbers) -> Numbers:
+    """Numbers below a total that are in any of some groups, in increasing order.
+
+    Marking them takes less time than sorting tens of thousands, however many there are in all.
+    """
+    marked = np.zeros(total, dtype=bool)
+    for group in groups:
+        marked[group] = True
+    return np.flatnonzero(marked)
+
+
 def places(scores: Scores, then: Scores, asked: Numbers) -> Numbers:
     """The places that some numbers have in the order of `best_first`; 0 is the first."""
     if len(asked) > FEW:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
+from lookalike.kernels.order import united
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.transitivity.evidence import Evidence, Group, kin_moved, strangers_moved
@@ -19,7 +21,7 @@ from lookalike.transitivity.lessons import SURE, learn
 from lookalike.transitivity.lists import nearest_lists
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.strengths import SHARES, Strengths, choose, trust
-from lookalike.transitivity.tables import Row, Tables, rows_of_some
+from lookalike.transitivity.tables import PartialRow, Row, Tables, rows_of_some
 
 # Chosen with labels: the neighbours that are looked at, and the strangers in a cohort.
 REACH = 64
@@ -44,6 +46,8 @@ class Kinship(Reranker):
 
     # Whether kin of kin teach one more way of weighing.
     learn: bool = False
+    # The sets that tables are narrowed to; all unless given.
+    among_: NDArray[np.int64] | None = None
 
     @property
     def is_learnt(self) -> bool:
@@ -86,16 +90,54 @@ class Kinship(Reranker):
         """All sets at once; a gallery too small to learn from stays as it is."""
         if not hasattr(self, "total_"):
             raise BadInput("this second stage was not fitted: use open_search, or train it first")
-        if self.total_ != len(tables):
+        if self.among_ is None and self.total_ != len(tables):
             learnt = f"this second stage was fitted on {self.total_} sets"
             raise BadInput(f"{learnt} and is asked about {len(tables)}: train again")
         if not self.helps or self.strangers_ is None or self.strengths_ is None:
-            scores = row.scores.copy()
-        else:
+            scores = row.scores[: len(tables)].copy()
+        elif self.among_ is None:
             scores = self.strengths_.of_row(row, self.strangers_.around(row))
             if self.kin_ is not None:
-                scores = self.kin_.pool(scores, row.member)
+                scores = self.kin_.pool(row._replace(scores=scores))
+        else:
+            scores = self._of_some(row, self.among_, len(tables), self.strangers_, self.strengths_)
         return Scored(scores, np.full(len(tables), -1))
+
+    @property
+    def pools(self) -> int:
+        """As many as may be kin."""
+        return self.kin_.sets.shape[1] if self.helps and self.kin_ is not None else 0
+
+    def needs(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """All that may be kin of a target, and the cohorts of these and of the targets."""
+        if not self.helps or self.strangers_ is None:
+            return targets[:0]
+        weighed = self._weighed(targets)
+        return united(self.total_, weighed, self.strangers_.lists[weighed])
+
+    def among(self, sets: NDArray[np.int64]) -> Self:
+        """The same, which weighs and pools what is needed for some targets.
+
+        Their scores are those among all sets if the targets hold those nearest to the query: its own
+        cohort, and the sets that its kin are told from.
+        """
+        found = copy.copy(self)
+        found.among_ = sets
+        return found
+
+    def _weighed(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+        return targets if self.kin_ is None else self.kin_.with_kin(targets)
+
+    def _of_some(
+        self, row: Row, sets: NDArray[np.int64], count: int, strangers: Strangers, strengths: Strengths
+    ) -> NDArray[np.float64]:
+        """Scores of so many targets, which come first among some sets and have their needs behind them."""
+        order, targets = np.argsort(sets), sets[:count]
+        member = None if row.member is None else int(sets[row.member])
+        compared = PartialRow(sets[order], row.scores[order], member)
+        weighed = compared.of(self._weighed(targets))
+        values = strengths.of_row(weighed, strangers.around(compared, weighed.sets))
+        return values if self.kin_ is None else self.kin_.pool(weighed._replace(scores=values), targets)
 
     def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
         """Who was kin, who was a stranger, and what each did."""
@@ -103,7 +145,11 @@ class Kinship(Reranker):
             return None
         values = self.strengths_.of_row(row, self.strangers_.around(row))
         nobody = Group(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
-        kin = (nobody, nobody) if self.kin_ is None else kin_moved(self.kin_, values, row.member, target)
+        kin = (
+            (nobody, nobody)
+            if self.kin_ is None
+            else kin_moved(self.kin_, row._replace(scores=values), target)
+        )
         return Evidence(values, *kin, *strangers_moved(self.strangers_, self.strengths_, row, target))
 
     @property

@@ -65,10 +65,13 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
 
     @property
     def looks_at_all(self) -> bool:
-        """Whether a score depends on more than the query, the target and `asks` proxies: then on all sets."""
+        """Whether a score depends on all sets.
+
+        It does not if it depends on the query, the target and `asks` proxies only, or if `among` says how.
+        """
         own = type(self)
         unsaid = own.beliefs is not Reranker.beliefs and not self.asks
-        return own.score is not Reranker.score or unsaid
+        return own.among is Reranker.among and (own.score is not Reranker.score or unsaid)
 
     @property
     def caution(self) -> str:
@@ -97,6 +100,25 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         """Score every set for one query: the most convinced proxy decides (section 2.4.3)."""
         said = self.beliefs(row, tables)
         return self.decide(row, said.proxies, said.beliefs)
+
+    @property
+    def pools(self) -> int:
+        """How many of its nearest may speak for a set without being asked one by one; none unless said."""
+        return 0
+
+    def needs(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of sets that a query must be compared with to score these targets, beside their proxies."""
+        return targets[:0]
+
+    def among(self, sets: NDArray[np.int64]) -> Reranker:
+        """The same second stage for tables narrowed to some sets, of which the first are the targets.
+
+        Parameters
+        ----------
+        sets : array (m,)
+            The numbers that they have among all.
+        """
+        return self
 
     def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
         """Who was taken as kin and as strangers for one answer; None if nobody is."""

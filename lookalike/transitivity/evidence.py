@@ -57,16 +57,16 @@ def strangers_moved(strangers: Strangers, strengths: Strengths, row: Row, target
     return Group(ours, nobody, by_ours), Group(theirs, nobody, by_theirs)
 
 
-def kin_moved(kin: Kin, values: Values, member: int | None, target: int) -> tuple[Group, Group]:
-    """The kin of query and target; ``values`` are those of the query with all sets, before pooling."""
-    near, chances = kin.of_row(values, member)
+def kin_moved(kin: Kin, row: Row, target: int) -> tuple[Group, Group]:
+    """The kin of query and target; the row has the values of the query with all sets before pooling."""
+    near, chances = kin.of_row(row)
     ours, our_chances = near[near != target], chances[near != target]
-    others = kin.sets[target] != (-1 if member is None else member)
+    others = kin.sets[target] != (-1 if row.member is None else row.member)
     theirs, their_chances = kin.sets[target][others], kin.chances[target][others]
     known, columns = kin.known, np.append(target, theirs)
     table = np.array(
         [
-            values[columns],
+            row.scores[columns],
             *([residual_of(*known[:2], kin.values, int(r), int(p)) for p in columns] for r in ours),
         ]
     )

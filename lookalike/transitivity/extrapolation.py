@@ -35,7 +35,7 @@ def features_about(
     proxies : int
         Proxies of each target.
     """
-    small, member = narrowed(tables, targets, query, proxies)
+    small, member, _ = narrowed(tables, targets, query, proxies)
     [row] = rows(small, PreparedSets.join([tables.sets[query]]), [member])
     return metafeatures(row, small, proxy_slots(small.neighbours, proxies, member))
 

@@ -20,7 +20,7 @@ Floors = Callable[[Any], NDArray[np.float64]]
 class Compared(NamedTuple):
     """Pairs that may be neighbours, by the numbers of their sets; and whether a run of sets is done."""
 
-    near: NearMatches
+    near: Sequence[NearMatches]
     ends_run: bool
 
 
@@ -96,10 +96,6 @@ class HeldGallery(Held):
         """Some sets, in this order, of which pairs of modes will be asked about, by their place there."""
 
 
-# Sets, here or elsewhere; nothing where that makes no difference.
-Anywhere = PreparedSets | Held | None
-
-
 def whole(sets: Held) -> HeldGallery:
     """The same sets, which are asked what only a whole gallery can tell.
 
@@ -111,8 +107,3 @@ def whole(sets: Held) -> HeldGallery:
     if not isinstance(sets, HeldGallery):
         raise BadInput(f"these are {len(sets)} sets of a larger gallery: ask about all of its sets")
     return sets
-
-
-def writable(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, or a copy where it may only be read: for such ones machine code would be made anew."""
-    return np.require(array, requirements="W")

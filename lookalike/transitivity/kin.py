@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from lookalike.kernels.order import best_first
+from lookalike.kernels.order import best_first, united
 from lookalike.transitivity.known import Known, nearest_known
+from lookalike.transitivity.tables import PartialRow, Row
 
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -81,42 +82,68 @@ class Kin(NamedTuple):
         itself = known.owners == known.sets
         return cls(known, np.where(itself, best[known.owners, 0], values), tail, head, sets, chances)
 
-    def of_row(self, values: Values, member: int | None) -> tuple[Numbers, Values]:
+    def with_kin(self, targets: Numbers) -> Numbers:
+        """Some sets and all that may be kin of one of them, in increasing order."""
+        return united(len(self.sets), targets, self.sets[targets])
+
+    def of_row(self, row: Row | PartialRow) -> tuple[Numbers, Values]:
         """Those sets that may be kin of a query, and the chances that they are.
 
         Parameters
         ----------
-        values : array (n,)
-            Of the query with every set.
+        row : Row or PartialRow
+            The query, with values of the pairs as scores.
         """
-        ranked = values if member is None else np.where(np.arange(len(values)) == member, -np.inf, values)
-        order = best_first(ranked, ranked, self.tail.size + 1)
-        ours = Tail.of(values[None, order], self.head, self.tail.size)
-        near = order[: self.sets.shape[1]]
+        values = row.scores
+        # One more, in case the query is among them.
+        order = best_first(values, values, self.tail.size + 2)
+        if row.member is not None:
+            order = order[row.sets[order] != row.member]
+        order = order[: self.tail.size + 1]
+        # A partial row may be shorter than a tail: what is there must do.
+        size = min(self.tail.size, len(order) - 1)
+        ours = Tail.of(values[None, order], min(self.head, size * 3 // 4), size)
+        order = order[: self.sets.shape[1]]
+        near, values = row.sets[order], values[order]
         theirs = Tail(self.tail.floor[near], self.tail.scale[near], self.tail.size)
-        return near, _chances(ours.log_strangers(values[None, near])[0], theirs.log_strangers(values[near]))
+        return near, _chances(ours.log_strangers(values[None])[0], theirs.log_strangers(values))
 
-    def pool(self, values: Values, member: int | None) -> Values:
+    def pool(self, row: Row | PartialRow, targets: Numbers | None = None) -> Values:
         """Mean over the query and its kin, and each set and its kin, of how well these fit each other.
 
         The set asked about is not taken as kin of the query, nor the query as kin of the set.
+
+        Parameters
+        ----------
+        row : Row or PartialRow
+            As for `of_row`; a partial one has the targets and all that may be their kin.
+        targets : array (t,), optional
+            Sets that are asked about, in increasing order; all unless given.
         """
-        near, chances = self.of_row(values, member)
-        starts, sets = self.known.starts, self.known.sets
-        evidence = values.copy()  # of each set, from the query and its kin
+        near, chances = self.of_row(row)
+        starts, sets, total = self.known.starts, self.known.sets, len(self.known.levels)
+        evidence = np.zeros(total)  # of each set, from the query and its kin
+        evidence[row.sets] = row.scores
         for r, chance in zip(near, chances, strict=True):
             where = slice(starts[r], starts[r + 1])
             evidence[sets[where]] += chance * self.values[where]
-        theirs = self.chances if member is None else np.where(self.sets == member, 0.0, self.chances)
-        pooled = evidence + (theirs * evidence[self.sets]).sum(axis=1)
+        kin, theirs = self.sets, self.chances
+        if targets is None:
+            targets = np.arange(total)
+        else:
+            kin, theirs = kin[targets], theirs[targets]
+        if row.member is not None:
+            theirs = np.where(kin == row.member, 0.0, theirs)
+        pooled = evidence[targets] + (theirs * evidence[kin]).sum(axis=1)
         weights = 1 + theirs.sum(axis=1)
-        totals = np.full(len(values), 1 + chances.sum())
+        totals = np.full(len(targets), 1 + chances.sum())
         for r, chance in zip(near, chances, strict=True):
             where = slice(starts[r], starts[r + 1])
-            own = np.zeros(len(values))
+            own = np.zeros(total)
             own[sets[where]] = self.values[where]
-            pooled[r] -= chance * (own[r] + theirs[r] @ own[self.sets[r]])
-            totals[r] -= chance
+            at = targets == r
+            pooled[at] -= chance * (own[r] + theirs[at] @ own[self.sets[r]])
+            totals[at] -= chance
         found: Values = pooled / (weights * totals)
         return found
 

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from lookalike.kernels.order import best_first
 from lookalike.progress import Track, silent
 from lookalike.room import check_memory
+from lookalike.transitivity.held import Held
 from lookalike.transitivity.proxies import find_neighbours, proxy_slots
-from lookalike.transitivity.sizes import lists_bytes
-from lookalike.transitivity.tables import Lists, Row, Tables
+from lookalike.transitivity.sizes import blocks_bytes, lists_bytes, pairs_bytes
+from lookalike.transitivity.tables import Lists, PartialRow, Row, Tables, sizes_of
 
 # One comparison of all pairs serves every second stage that looks no further than this.
 REACH = 128
@@ -40,8 +41,11 @@ def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
     if tables.neighbours.sets.shape[1] >= width:
         near = Lists(tables.neighbours.sets, tables.neighbours.scores)
     if near is None:
-        # The lists as they grow, and two copies of them.
-        size = 3 * lists_bytes(tables.similarity, len(tables), max(count, REACH))
+        size = lists_bytes(tables.similarity, len(tables), max(count, REACH))
+        if isinstance(tables.sets, Held):
+            size += pairs_bytes(tables.similarity, len(tables))
+        else:
+            size += blocks_bytes(float(sizes_of(tables.similarity, tables.sets).sum()))
         check_memory(f"comparing {len(tables)} sets", size)
         found = find_neighbours(tables.similarity, tables.sets, max(count, REACH), track)
         near = Lists(found.sets, found.scores)
@@ -70,11 +74,11 @@ def without_query(lists: Lists, member: int | None, count: int) -> Lists:
     return Lists(np.take_along_axis(lists.sets, kept, axis=1), np.take_along_axis(lists.scores, kept, axis=1))
 
 
-def nearest_to(row: Row, count: int) -> NDArray[np.int64]:
+def nearest_to(row: Row | PartialRow, count: int) -> NDArray[np.int64]:
     """Numbers of the sets nearest to a query, nearest first, itself left out; ties go to the lower number."""
     # One more, in case the query is among them.
-    order = best_first(row.scores, row.scores, count + 1)
-    return (order if row.member is None else order[order != row.member])[:count]
+    near = row.sets[best_first(row.scores, row.scores, count + 1)]
+    return (near if row.member is None else near[near != row.member])[:count]
 
 
 def with_query(lists: Lists, row: Row, count: int) -> tuple[Lists, int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels.lists import let_in
 from lookalike.kernels.threads import in_order
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
@@ -17,6 +19,10 @@ from lookalike.transitivity.tables import Lists, Neighbours, beside, set_blocks
 
 # With this share of new sets, comparing all pairs in large blocks is quicker than set by set.
 REBUILD_SHARE = 0.5
+# Sets of the first run that is sent to shards; and the share of those before it that a later one has at most.
+FIRST_RUN = 8
+# For arrays that may only be read, as answers of shards may be, machine code would be made anew.
+LAYOUT: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 # Only proxies are asked through which faces: one more than there can be, because a query is passed over.
 WITH_MODES = MOST_PROXIES + 1
 
@@ -38,10 +44,8 @@ def find_neighbours(
     track : callable
         Shows progress.
     """
-    finished = (0, _State(similarity, len(sets), count).neighbours())
-    for finished in grow_neighbours(similarity, sets, count, track=track):  # noqa: B007
-        pass
-    return finished[1]
+    finished = deque(grow_neighbours(similarity, sets, count, track=track), maxlen=1)
+    return finished[0][1] if finished else _State(similarity, len(sets), count).neighbours()
 
 
 def grow_neighbours(
@@ -64,23 +68,40 @@ def grow_neighbours(
     done : int
         How many runs are finished.
     neighbours : Neighbours
-        The lists so far, as a copy.
+        The lists so far, which go on growing. Whenever that is interrupted they are what an earlier call may
+        go on from: pairs of a run that is not finished may be in them, and do no harm.
     """
     state = _State(similarity, len(sets), count)
     if known is not None:
         state.fill(np.arange(len(sets)), known.sets, list(known[1:]))
     runs = set_blocks(similarity, sets)
     if isinstance(sets, Held):
+        runs = list(_short_at_first(runs))
         compared, steps = whole(sets).near(runs[done:], state.floors, state.count), len(runs) - done
     else:
         pairs = [(runs[i], right) for i in range(done, len(runs)) for right in runs[i:]]
         compared, steps = _near(similarity, sets, pairs, state), len(pairs)
-    for near, ends_run in track(compared, "comparing sets", steps):
-        state.offer(near.sets_a, near.sets_b, near.scores, near.modes_a, near.modes_b)
-        state.offer(near.sets_b, near.sets_a, near.scores, near.modes_b, near.modes_a)
+    for pieces, ends_run in track(compared, "comparing sets", steps):
+        for near in pieces:
+            state.offer(near.sets_a, near.sets_b, near.scores, near.modes_a, near.modes_b)
+            state.offer(near.sets_b, near.sets_a, near.scores, near.modes_b, near.modes_a)
         if ends_run:
             done += 1
             yield done, state.neighbours()
+
+
+def _short_at_first(runs: Sequence[slice]) -> Iterator[slice]:
+    """Cut the first runs shorter, each to an eighth of those before it.
+
+    Whoever comes first enters every list. Of each run so few do that what shards send back of it takes less
+    room than the lists themselves.
+    """
+    for run in runs:
+        start = run.start
+        while start < run.stop:
+            stop = min(run.stop, start + max(FIRST_RUN, start // FIRST_RUN))
+            yield slice(start, stop)
+            start = stop
 
 
 def _near(
@@ -94,7 +115,7 @@ def _near(
         floors = state.floors(upper), state.floors(right)
         near = similarity.match_near(sets[upper], sets[right], *floors, state.count, upper == right)
         numbered = near._replace(sets_a=near.sets_a + upper.start, sets_b=near.sets_b + right.start)
-        return Compared(numbered, right.stop == len(sets))
+        return Compared([numbered], right.stop == len(sets))
 
     return in_order(part, pairs)
 
@@ -190,31 +211,24 @@ class _State:
         their: NDArray[Any],
     ) -> None:
         """Let sets be candidates for lists: candidate i for the list of row i, with its score and modes."""
-        good = scores >= self.scores[rows, -1] if self.count else np.zeros(len(rows), dtype=bool)
-        if not good.any():
-            return
-        rows, candidates, scores = rows[good], candidates[good], scores[good]
-        places = np.flatnonzero(good)
-        touched = np.unique(rows)
-        # The lists that change, and their candidates behind them, sorted by list, score and number.
-        owner = np.concatenate([np.repeat(touched, self.count), rows])
-        sets = np.concatenate([self.sets[touched].ravel(), candidates])
-        value = np.concatenate([self.scores[touched].ravel(), scores])
-        order = np.lexsort((sets, -value, owner))
-        first = np.searchsorted(owner[order], touched)
-        best = order[first[:, None] + np.arange(self.count)]  # (touched, count)
-        self.sets[touched] = sets[best]
-        self.scores[touched] = value[best]
-        known = len(touched) * self.count
-        best = best[:, : self.shown]
-        fresh = best >= known
-        at = np.where(fresh, 0, best) % self.count
-        lists = np.arange(len(touched))[:, None]
-        for mine, given in ((self.own, own), (self.their, their)):
-            picked = mine[touched][lists, at]
-            picked[fresh] = given[places[best[fresh] - known]]
-            mine[touched] = picked
+        if self.count and len(rows):
+            flat = len(self.sets), self.shown, -1
+            let_in(
+                self.sets,
+                self.scores,
+                self.own.reshape(flat),
+                self.their.reshape(flat),
+                rows,
+                candidates,
+                np.require(scores, requirements=LAYOUT),
+                self._flat(own),
+                self._flat(their),
+            )
+
+    def _flat(self, modes: NDArray[Any]) -> NDArray[Any]:
+        """Modes of k candidates as the lists have them; (k, numbers of a mode)."""
+        return np.require(modes, self.own.dtype, LAYOUT).reshape(len(modes), -1)
 
     def neighbours(self) -> Neighbours:
-        """The lists so far, as a copy: they may go on growing."""
-        return Neighbours(self.sets.copy(), self.scores.copy(), self.own.copy(), self.their.copy())
+        """The lists so far; they go on growing."""
+        return Neighbours(self.sets, self.scores, self.own, self.their)

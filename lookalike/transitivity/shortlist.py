@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
 from lookalike.kernels.codes import Codes, learn_points, sampled
+from lookalike.kernels.order import united
 from lookalike.similarities.contract import Prepared, PreparedSets
 from lookalike.transitivity.guessing import guess
 from lookalike.transitivity.held import Held, whole
@@ -75,18 +76,18 @@ class Shortlist:
         """Whether it has so many answers, and the gallery more; None stands for all."""
         return top is not None and top <= self.sizes.served < len(self.tables)
 
-    def targets(self, query: Prepared, proxies: bool) -> Numbers:
+    def targets(self, query: Prepared, proxies: bool, pools: int = 0) -> Numbers:
         """Numbers of the sets to rank, in increasing order; the query itself may be among them.
 
-        If proxies will be asked, more sets stay, and the neighbours of the very nearest join them: a set that
-        does not resemble the query may resemble one that does.
+        If proxies will be asked, more sets stay. If others speak for a set, proxies or ``pools`` of its
+        nearest, the neighbours of the very nearest join: a set that does not resemble the query may resemble
+        one that does.
         """
         sizes = self.sizes
         near = self._nearest(query)
-        if not proxies:
-            return np.sort(near[: sizes.alone])
-        friends = self.tables.neighbours.sets[near[: sizes.trusted], : sizes.friends]
-        return np.union1d(near[: sizes.kept], friends)
+        kept, joining = (sizes.kept, sizes.friends) if proxies else (sizes.alone, pools)
+        friends = self.tables.neighbours.sets[near[: sizes.trusted], :joining]
+        return np.union1d(near[:kept], friends)
 
     def _nearest(self, query: Prepared) -> Numbers:
         """Sets by their nearest face, of those that the codes guess to be near; nearest first."""
@@ -105,7 +106,19 @@ def _coded_here(tables: Tables) -> int:
     return 0 if isinstance(tables.sets, Held) else len(tables.similarity.faces(tables.sets)[0])
 
 
-def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int) -> tuple[Tables, int | None]:
+class Narrowed(NamedTuple):
+    """The tables of some targets."""
+
+    # The targets come first, in their order; then whoever else is asked about, and the query. Only targets
+    # have neighbours of their own.
+    tables: Tables
+    member: int | None  # the query's number in these tables
+    sets: Numbers  # (m,): the numbers that all of them have in the gallery
+
+
+def narrowed(
+    tables: Tables, targets: Numbers, member: int | None, proxies: int, needs: Numbers | None = None
+) -> Narrowed:
     """The tables of some targets, with everything that second stages may ask about them.
 
     Parameters
@@ -117,24 +130,17 @@ def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int)
         The query's number if it is in the gallery.
     proxies : int
         How many proxies of each target will be asked.
-
-    Returns
-    -------
-    tables : Tables
-        The targets come first, in their order; then those of their neighbours that are no targets, and the
-        query. Only targets have neighbours of their own.
-    member : int or None
-        The query's number in these tables.
+    needs : array, optional
+        Numbers of more sets that the query must be compared with.
     """
     # One more than asked, because a query that is a member is passed over.
     columns = proxies + 1 if proxies else 0
     near = Neighbours(
         **{name: array[targets, :columns] for name, array in tables.neighbours._asdict().items()}
     )
-    others = np.setdiff1d(near.sets, targets)
-    if member is not None:
-        others = np.union1d(others, [member])
-    chosen = np.concatenate([targets, others])
+    query = np.array([] if member is None else [member], dtype=np.int64)
+    asked = united(len(tables), targets, near.sets, targets[:0] if needs is None else needs, query)
+    chosen = np.concatenate([targets, np.delete(asked, np.searchsorted(asked, targets))])
     order = np.argsort(chosen, kind="stable")
     near = near._replace(sets=order[np.searchsorted(chosen, near.sets, sorter=order)])
     number = None if member is None else int(order[np.searchsorted(chosen, member, sorter=order)])
@@ -152,4 +158,4 @@ def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int)
         near,
         preparation=tables.preparation,
     )
-    return view, number
+    return Narrowed(view, number, chosen)

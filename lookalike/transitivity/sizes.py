@@ -18,6 +18,9 @@ from lookalike.transitivity.proxies import WITH_MODES
 PLACES = (0.1, 0.3, 0.5, 0.7, 0.9)
 # Products of a block in single precision, their screening and what is finished exactly.
 BYTES_OF_A_PRODUCT = 12
+# Pairs that shards send back for each set, at most: of a run 8 enter each list (`proxies.FIRST_RUN`) and the
+# run's own take as many, and two runs are under way.
+PAIRS_OF_A_SET = 32
 
 
 def spread(faces: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -58,22 +61,35 @@ def index_need(
     sets = int(_along(faces[chosen], sizes, faces).sum()) + for_each * len(faces)
     lists = lists_bytes(similarity, len(faces), count)
     rows = similarity.sizes(PreparedSets.join(prepared)).mean() * len(faces)
-    block = BYTES_OF_A_PRODUCT * int(min(rows, tables.BLOCK_ROWS)) ** 2
-    # Sets are joined while their parts are still there; lists grow, are kept, and were kept before.
-    return Need(2 * sets + 3 * lists + thread_count() * block, sets + 3 * lists)
+    # Sets are joined while their parts are still there; lists grow from those of an interrupted index, and on
+    # the disk they are kept, were kept before, and are finished.
+    return Need(2 * sets + 2 * lists + blocks_bytes(rows), sets + 3 * lists)
 
 
 def lists_need(similarity: SetSimilarity, total: int, count: int) -> Need:
-    """What an index takes whose prepared sets lie elsewhere: lists that grow, are kept, were kept before."""
-    lists = 3 * lists_bytes(similarity, total, count)
-    return Need(lists, lists)
+    """What an index takes whose prepared sets lie elsewhere: lists as `index_need` counts them, and pairs."""
+    lists = lists_bytes(similarity, total, count)
+    return Need(2 * lists + pairs_bytes(similarity, total), 3 * lists)
+
+
+def blocks_bytes(rows: float) -> int:
+    """Bytes of the blocks that are compared at once, of so many rows in all."""
+    return thread_count() * BYTES_OF_A_PRODUCT * int(min(rows, tables.BLOCK_ROWS)) ** 2
+
+
+def pairs_bytes(similarity: SetSimilarity, total: int) -> int:
+    """Bytes of the pairs that shards send back: two numbers, a score and two modes each."""
+    return total * PAIRS_OF_A_SET * (24 + 2 * _mode_bytes(similarity))
 
 
 def lists_bytes(similarity: SetSimilarity, total: int, count: int) -> int:
     """Bytes of the neighbours of so many sets: number and score of each, two modes of the first."""
-    mode = math.prod(similarity.mode_shape) * np.dtype(similarity.mode_type).itemsize
     kept = max(0, min(count, total - 1))
-    return total * (16 * kept + 2 * mode * min(kept, WITH_MODES))
+    return total * (16 * kept + 2 * _mode_bytes(similarity) * min(kept, WITH_MODES))
+
+
+def _mode_bytes(similarity: SetSimilarity) -> int:
+    return math.prod(similarity.mode_shape) * np.dtype(similarity.mode_type).itemsize
 
 
 def _along(

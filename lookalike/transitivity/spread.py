@@ -138,8 +138,7 @@ class SpreadSets(HeldGallery):
             owner: (self._place[sets[where]], (rows - starts[sets])[where]) for owner, where in wheres.items()
         }
         found = self.residents.ask(shard.face_rows, given)
-        together = np.concatenate(list(found.values()))
-        return together[np.argsort(np.concatenate([wheres[owner] for owner in found]))]
+        return _merged([wheres[owner] for owner in found], [faces[None] for faces in found.values()])[0]
 
     def guess(self, points: NDArray[np.float32], asked: NDArray[Any], most: int) -> Guessed:
         """Let every shard guess, and take the best: one round."""
@@ -179,7 +178,7 @@ class SpreadSets(HeldGallery):
         within = self.similarity.match_near(sets, sets, own, own, count, upper=True)
         found = [_numbered(within, run.start, np.arange(run.start, run.stop))]
         found += [_numbered(near, run.start, self.places[number]) for number, near in answers().items()]
-        yield Compared(shard.joined(found), True)
+        yield Compared(found, True)
 
     def by_owner(self, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.int64]]:
         """Where among some numbers those of each shard stand."""

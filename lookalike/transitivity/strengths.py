@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lookalike.kernels.triangles import count_triangles
 from lookalike.transitivity.known import Known, nearest_known
 from lookalike.transitivity.strangers import Strangers
-from lookalike.transitivity.tables import Row
+from lookalike.transitivity.tables import PartialRow, Row
 
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -33,11 +33,12 @@ class Strengths(NamedTuple):
     middles: Values  # (v,)
     hubs: Values  # (v, n): how near each set is to those nearest to it
 
-    def of_row(self, row: Row, means: Values) -> Values:
-        """Weigh a query against every set; (n,)."""
+    def of_row(self, row: Row | PartialRow, means: Values) -> Values:
+        """Weigh a query against every set of its row; (m,)."""
         weighed = weigh(self.factors, row.scores, means)
-        own = _hubs_of_row(weighed, row.member)
-        parts = weighed - (own[:, None] + self.hubs) / 2 - self.middles[:, None]
+        own = _hubs_of_row(weighed, row)
+        hubs = self.hubs[:, row.sets] if isinstance(row, PartialRow) else self.hubs
+        parts = weighed - (own[:, None] + hubs) / 2 - self.middles[:, None]
         # Added up in one order, on any number of threads.
         found: Values = (self.gains[:, None] * parts).sum(axis=0)
         return found
@@ -118,7 +119,7 @@ def middle_and_spread(
     kept = []
     for row in rows:
         weighed = weigh(factors, row.scores, strangers.around(row))
-        values = weighed - (_hubs_of_row(weighed, row.member)[:, None] + hubs) / 2
+        values = weighed - (_hubs_of_row(weighed, row)[:, None] + hubs) / 2
         kept.append(np.delete(values, [] if row.member is None else row.member, axis=1)[:, ::step])
     values = np.concatenate(kept, axis=1)
     middles = np.median(values, axis=1)
@@ -133,8 +134,10 @@ def weigh(factors: Values, scores: Values, means: Values) -> Values:
     return found
 
 
-def _hubs_of_row(weighed: Values, member: int | None) -> Values:
-    others = weighed if member is None else np.delete(weighed, member, axis=1)
+def _hubs_of_row(weighed: Values, row: Row | PartialRow) -> Values:
+    others = weighed if row.member is None else weighed[:, row.sets != row.member]
     width = min(HUB, others.shape[1])
-    found: Values = -np.partition(-others, width - 1, axis=1)[:, :width].mean(axis=1)
+    # In their order, so that a sum does not depend on who else was there.
+    best = np.sort(np.partition(-others, width - 1, axis=1)[:, :width], axis=1)
+    found: Values = -best.mean(axis=1)
     return found

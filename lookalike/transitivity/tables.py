@@ -90,6 +90,23 @@ class Row(NamedTuple):
     set_modes: NDArray[Any]  # (n, *mode_shape): mode(set | query)
     member: int | None  # the query's own number if it is in the gallery: never a target, never a proxy
 
+    @property
+    def sets(self) -> NDArray[np.int64]:
+        """The sets that are compared; (n,)."""
+        return np.arange(len(self.scores))
+
+
+class PartialRow(NamedTuple):
+    """The similarities of one query with some sets of the gallery."""
+
+    sets: NDArray[np.int64]  # (m,): their numbers, in increasing order
+    scores: NDArray[np.float64]  # (m,)
+    member: int | None  # as in `Row`
+
+    def of(self, sets: NDArray[np.int64]) -> PartialRow:
+        """What it has of some of its sets, in increasing order."""
+        return self._replace(sets=sets, scores=self.scores[np.searchsorted(self.sets, sets)])
+
 
 def compare(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets | Held) -> Matches:
     """Match every query with every set, in blocks; memory beyond the result stays bounded."""

@@ -29,7 +29,7 @@ def kin_of(scores: np.ndarray) -> Kin:
 def pooled(kin: Kin, values: np.ndarray, target: int, skipped: int, side: str) -> float:
     """The pooled score of a target for query 0, without one kin of either."""
     whole = spread(kin.known, kin.values)
-    near, chances = kin.of_row(values, 0)
+    near, chances = kin.of_row(Row(values, np.empty(0), np.empty(0), 0))
     ours = {-1: 1.0} | {r: c for r, c in zip(near, chances, strict=True) if r != target}
     theirs = {target: 1.0} | {
         p: c for p, c in zip(kin.sets[target], kin.chances[target], strict=True) if p != 0
@@ -44,8 +44,8 @@ def test_kin_are_told_by_leaving_each_out(scores: np.ndarray) -> None:
     kin = kin_of(scores)
     values = scores[0]
     for target in (1, 2, 40):
-        score = kin.pool(values, 0)[target]
-        ours, theirs = kin_moved(kin, values, 0, target)
+        score = kin.pool(row_of(scores, 0))[target]
+        ours, theirs = kin_moved(kin, row_of(scores, 0), target)
         assert target not in ours.sets
         assert 0 not in theirs.sets
         for group, side in ((ours, "query"), (theirs, "target")):

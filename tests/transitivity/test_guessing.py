@@ -11,11 +11,10 @@ from lookalike import FaceSet, Search, open_search, parts
 from lookalike.kernels.codes import Codes
 from lookalike.kernels.exact import unit_rows
 from lookalike.transitivity.guessing import guess, joined
-from lookalike.transitivity.shortlist import Shortlist, code_faces
+from lookalike.transitivity.shortlist import Shortlist, Sizes, code_faces
 from lookalike.transitivity.spread import SpreadSets
-from lookalike.transitivity.tables import Tables
 from tests.small_world import small_world
-from tests.transitivity.test_shortlist import RERANKERS, SIMILARITIES, TIGHT
+from tests.transitivity.test_shortlist import POOLING, RERANKERS, ROOMY, SIMILARITIES, TIGHT
 from tests.transitivity.test_spread import same, spread_tables
 
 
@@ -77,39 +76,58 @@ def test_a_set_of_very_many_near_faces_does_not_hide_the_others() -> None:
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 @pytest.mark.parametrize("reranker", RERANKERS)
 def test_rankings_of_a_shortlist_are_those_of_one_place(similarity: str, reranker: str, shards: int) -> None:
-    sets, _ = small_world(people=12, sets=4)
+    pools = reranker in POOLING
+    sets, _ = small_world(people=60, sets=4, dimension=64) if pools else small_world(people=12, sets=4)
     whole = open_search(sets, similarity, reranker)
-    held = spread_tables(whole.tables, shards)
-    alike = [
-        Search(tables, whole.reranker, Shortlist(tables, code_faces(tables), TIGHT), whole.calibration)
-        for tables in (whole.tables, held)
-    ]
+    assert bool(whole.reranker.pools) == pools
+    alike = []
+    for tables in (whole.tables, spread_tables(whole.tables, shards)):
+        shortlist = Shortlist(tables, code_faces(tables), ROOMY if pools else TIGHT)
+        alike.append(Search(tables, whole.reranker, shortlist, whole.calibration))
     outsiders = [FaceSet(f"out-{n}", one.faces[:2] + 0.1) for n, one in enumerate(sets[:6])]
-    for query in [*(one.id for one in sets[::5]), *outsiders]:
+    for query in [*(one.id for one in sets[:60:5]), *outsiders]:
         one, other = (search.find(query, 4) for search in alike)
         assert one == other
         assert one.total < one.sets
 
 
-def shortlisted(tables: Tables, reranker: str) -> Search:
+def shortlisted(sets: list[FaceSet], reranker: str, sizes: Sizes) -> Search:
+    tables = spread_tables(open_search(sets, reranker="baseline").tables, 3)
     fitted = parts.build("rerankers", reranker).fit(tables, np.random.default_rng(0))
-    return Search(tables, fitted, Shortlist(tables, code_faces(tables), TIGHT))
+    return Search(tables, fitted, Shortlist(tables, code_faces(tables), sizes))
 
 
-@pytest.mark.parametrize("reranker", RERANKERS)
+def bytes_sent(search: Search, query: FaceSet) -> int:
+    """What a query sends that is not the first, in two rounds of one message to each of three shards."""
+    assert isinstance(search.tables.sets, SpreadSets)
+    search.find(query, 4)
+    traffic = search.tables.sets.residents.traffic
+    before = traffic.rounds, traffic.messages, traffic.bytes
+    search.find(query, 4)
+    assert traffic.rounds - before[0] == 2
+    assert traffic.messages - before[1] <= 6
+    return traffic.bytes - before[2]
+
+
+@pytest.mark.parametrize("reranker", [name for name in RERANKERS if name not in POOLING])
 def test_a_query_takes_two_rounds_whose_bytes_do_not_grow_with_the_gallery(reranker: str) -> None:
     sent = []
     for people in (12, 48):
         sets, _ = small_world(people=people, sets=4)
-        tables = spread_tables(open_search(sets, reranker="baseline").tables, 3)
-        assert isinstance(tables.sets, SpreadSets)
-        search, query = shortlisted(tables, reranker), FaceSet("out", sets[3].faces + 0.1)
-        search.find(query, 4)
-        traffic = tables.sets.residents.traffic
-        before = traffic.rounds, traffic.messages, traffic.bytes
-        search.find(query, 4)
-        assert traffic.rounds - before[0] == 2
-        assert traffic.messages - before[1] <= 6
-        sent.append(traffic.bytes - before[2])
+        sent.append(bytes_sent(shortlisted(sets, reranker, TIGHT), FaceSet("out", sets[3].faces + 0.1)))
     # Four times as many sets; the shortlist differs by some.
     assert sent[1] < 1.5 * sent[0]
+
+
+@pytest.mark.parametrize("reranker", POOLING)
+def test_those_that_pool_send_what_they_need_for_the_shortlist(reranker: str) -> None:
+    sets, _ = small_world(people=60, sets=4, dimension=64)
+    search, query = shortlisted(sets, reranker, ROOMY), FaceSet("out", sets[3].faces + 0.1)
+    assert search.shortlist is not None
+    targets = search.shortlisted(search.shortlist, query)
+    needed = len(search.reranker.needs(targets))
+    assert len(targets) < needed
+    # A number and a score with two modes for each; 20 bytes a guess; the query's faces and the names of
+    # arrays, to each shard, twice.
+    most = needed * (8 + 24) + ROOMY.guessed * 3 * 20 + 2 * 3 * (query.faces.nbytes + 2000)
+    assert bytes_sent(search, query) < most

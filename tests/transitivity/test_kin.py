@@ -7,7 +7,8 @@ import pytest
 
 from lookalike.transitivity.kin import DOUBT, Kin, Tail
 from lookalike.transitivity.known import Known
-from tests.transitivity.dense import lists_of, order_of, spread, square
+from lookalike.transitivity.tables import PartialRow, Row
+from tests.transitivity.dense import lists_of, order_of, row_of, spread, square
 
 
 def test_a_tail_by_hand() -> None:
@@ -39,7 +40,7 @@ def test_chances_by_hand() -> None:
 def naive_pool(kin: Kin, values: np.ndarray, query: int | None) -> np.ndarray:
     """Sum over all pairs of somebody with the query's name and somebody with the target's."""
     whole = spread(kin.known, kin.values)
-    near, chances = kin.of_row(values, query)
+    near, chances = kin.of_row(Row(values, np.empty(0), np.empty(0), query))
     ours = {-1: 1.0, **dict(zip(near.tolist(), chances.tolist(), strict=True))}
     found = np.zeros(len(values))
     for target in range(len(values)):
@@ -62,17 +63,42 @@ def test_pooling_against_all_pairs(width: int | None, group: int) -> None:
     scores = square(61, 6)
     inside = scores[:60, :60]
     kin = kin_of(inside, width, group)
-    np.testing.assert_allclose(kin.pool(scores[60, :60], None), naive_pool(kin, scores[60, :60], None))
+    outside = Row(scores[60, :60], np.empty(0), np.empty(0), None)
+    np.testing.assert_allclose(kin.pool(outside), naive_pool(kin, outside.scores, None))
     for query in (0, 31):
-        found, expected = kin.pool(inside[query], query), naive_pool(kin, inside[query], query)
+        found, expected = kin.pool(row_of(inside, query)), naive_pool(kin, inside[query], query)
         np.testing.assert_allclose(np.delete(found, query), np.delete(expected, query))
+
+
+def test_some_sets_are_pooled_as_among_all() -> None:
+    scores = square(120, 6)
+    kin = kin_of(scores, 20)
+    for query in (0, 31):
+        row = row_of(scores, query)
+        near = order_of(scores)[query, : kin.tail.size + 1]  # from which the query's own kin are told
+        targets = np.setdiff1d(np.union1d(near, np.arange(0, 120, 7)), [query])
+        sets = kin.with_kin(targets)
+        some = kin.pool(PartialRow(sets, scores[query, sets], query), targets)
+        np.testing.assert_array_equal(some, kin.pool(row)[targets])
+
+
+def test_a_query_is_no_kin_of_its_own_however_few_sets_there_are() -> None:
+    scores = square(60, 2)
+    kin = kin_of(scores)
+    for count in (4, 10, 60):
+        sets = np.arange(count)
+        [near, chances] = kin.of_row(PartialRow(sets, scores[3, sets], 3))
+        [expected, same] = kin.of_row(PartialRow(np.delete(sets, 3), np.delete(scores[3, sets], 3), 3))
+        np.testing.assert_array_equal(near, expected)
+        np.testing.assert_array_equal(chances, same)
+        assert 3 not in near
 
 
 def test_without_kin_nothing_is_pooled() -> None:
     scores = square(60, 2)
     kin = kin_of(scores)
     alone = kin._replace(chances=np.zeros_like(kin.chances), tail=kin.tail._replace(floor=np.full(60, 1e9)))
-    np.testing.assert_allclose(alone.pool(scores[3], 3), scores[3])
+    np.testing.assert_allclose(alone.pool(row_of(scores, 3)), scores[3])
 
 
 def test_kin_stand_out_where_people_repeat_and_nobody_does_where_nobody_repeats() -> None:
@@ -93,4 +119,4 @@ def test_copies_of_one_set_do_no_harm() -> None:
     scores = np.ones((60, 60))
     kin = kin_of(scores)
     assert np.isfinite(kin.chances).all()
-    assert np.isfinite(kin.pool(scores[0], 0)).all()
+    assert np.isfinite(kin.pool(row_of(scores, 0))).all()

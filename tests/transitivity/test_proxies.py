@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import islice
 from unittest import mock
 
 import numpy as np
@@ -11,10 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import parts
+from lookalike.progress import Item, Track
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
 from lookalike.transitivity import proxies as module
 from lookalike.transitivity import tables as tables_module
-from lookalike.transitivity.proxies import WITH_MODES, find_neighbours, proxy_slots, update_neighbours
+from lookalike.transitivity.proxies import (
+    WITH_MODES,
+    find_neighbours,
+    grow_neighbours,
+    proxy_slots,
+    update_neighbours,
+)
 from lookalike.transitivity.tables import Neighbours
 from tests.transitivity.samples import A, B, C, prepared_sets, random_sets, tables_of
 
@@ -78,6 +87,36 @@ def test_threads_do_not_show(name: str, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv("LOOKALIKE_THREADS", threads)
         found.append(find_neighbours(part, PreparedSets.join(prepared), 5))
     check_same(*found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lists_may_be_taken_up_wherever_they_were_interrupted(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part, prepared = world(name)
+    sets = PreparedSets.join(prepared)
+    monkeypatch.setattr(tables_module, "BLOCK_ROWS", 25)
+    expected = find_neighbours(part, sets, 5)
+
+    def first(steps: int) -> Track:
+        def shown(items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+            yield from islice(items, steps)
+
+        return shown
+
+    amidst = 0
+    for steps in range(1, 12):
+        # Of the run that was under way some pairs are in the lists; it is compared again from its start.
+        yielded = [
+            (done, near, near.sets.copy())
+            for done, near in grow_neighbours(part, sets, 5, track=first(steps))
+        ]
+        if yielded:
+            done, near, kept = yielded[-1]
+            amidst += not np.array_equal(kept, near.sets)
+            *_, (_, found) = [(done, near), *grow_neighbours(part, sets, 5, near, done)]
+            check_same(found, expected)
+    assert amidst
 
 
 def test_neighbours_by_hand() -> None:

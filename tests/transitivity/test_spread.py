@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections import deque
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +16,7 @@ from lookalike.similarities.contract import PreparedSets, SetSimilarity
 from lookalike.transitivity import proxies, tables
 from lookalike.transitivity.metafeatures import metafeatures
 from lookalike.transitivity.shard import Shard
+from lookalike.transitivity.sizes import lists_need
 from lookalike.transitivity.spread import SpreadSets
 from lookalike.transitivity.tables import Tables
 from tests.transitivity.samples import prepared_sets, random_sets, row_of, tables_of
@@ -143,7 +147,7 @@ def test_one_set_is_read_from_its_file_where_that_is_possible() -> None:
 @pytest.mark.parametrize("learn", [False, True])
 def test_shards_work_out_what_cohorts_say_by_parts(shards: int, learn: bool) -> None:
     """All that is learnt is what is learnt in one place, to the last bit."""
-    whole = tables_of(random_sets(80))
+    whole = tables_of(random_sets(80), count=64)  # as many as are wanted
     held = spread_tables(whole, shards)
     assert isinstance(held.sets, SpreadSets)
     one, other = (
@@ -155,3 +159,22 @@ def test_shards_work_out_what_cohorts_say_by_parts(shards: int, learn: bool) -> 
     assert same(tuple(expected.values()), tuple(found[name] for name in expected))
     traffic = held.sets.residents.traffic
     assert traffic.messages == traffic.rounds * len(held.sets.places)
+
+
+@pytest.mark.parametrize("shards", [2, 5])
+def test_what_shards_send_back_takes_no_more_memory_than_is_stated(
+    shards: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "BLOCK_ROWS", 64)  # so that products hardly count
+    part = parts.build("similarities", "max_max")
+    rng = np.random.default_rng(0)
+    peaks, totals = [], (2000, 6000)
+    for total in totals:
+        sets = prepared_sets(part, list(rng.normal(size=(total, 1, 8))))
+        held = spread(part, sets, rng.integers(0, shards, total))
+        tracemalloc.start()
+        deque(proxies.grow_neighbours(part, held, 64), maxlen=0)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    stated = [lists_need(part, total, 64).memory for total in totals]
+    assert peaks[1] - peaks[0] < stated[1] - stated[0]
