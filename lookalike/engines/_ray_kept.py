@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -61,7 +60,6 @@ class Kept:
         self._numbers = count()
         self._actors: list[Actor] = []
         self._most = 0
-        self._returned: deque[tuple[list[Actor], list[int]]] = deque()
 
     def take(self, wanted: Sequence[tuple[bytes, Label | None]], start: Callable[[int], Any]) -> list[Actor]:
         """An actor for each of what is wanted, by its key; those that are not there are started.
@@ -69,7 +67,6 @@ class Kept:
         Two of the same key that are wanted together are two.
         """
         with self._lock:
-            self._settle()
             there: dict[bytes, list[Actor]] = {}
             for one in self._actors:
                 there.setdefault(one.key, []).append(one)
@@ -82,20 +79,21 @@ class Kept:
                     self._actors.append(taken[-1])
                 taken[-1].users += 1
             self._most = max(self._most, len(wanted))
+            self._tidy()
             return taken
 
     def give_back(self, actors: list[Actor], waiting: list[int]) -> None:
-        """Take actors back, of which some still have questions to answer that nobody waits for.
-
-        It may be called wherever Python lets an object go, also in the midst of `take`: then it is done by
-        whoever comes next.
-        """
-        self._returned.append((actors, waiting))
-        if self._lock.acquire(blocking=False):
-            try:
-                self._settle()
-            finally:
-                self._lock.release()
+        """Take actors back, of which some still have questions to answer that nobody waits for."""
+        with self._lock:
+            for one, questions in zip(actors, waiting, strict=True):
+                one.users -= 1
+                if one in self._actors:
+                    # The last that were given back stand at the end.
+                    self._actors.remove(one)
+                    self._actors.append(one)
+                    if not one.users and questions:
+                        self._ended(one)
+            self._tidy()
 
     def forget(self, actor: Actor) -> None:
         """Hand an actor out no more, which is lost for good."""
@@ -109,17 +107,8 @@ class Kept:
             while self._actors:
                 self._ended(self._actors[-1])
 
-    def _settle(self) -> None:
-        """Count who was given back, and end who is not worth keeping."""
-        while self._returned:
-            for one, questions in zip(*self._returned.popleft(), strict=True):
-                one.users -= 1
-                if one in self._actors:
-                    # The last that were given back stand at the end.
-                    self._actors.remove(one)
-                    self._actors.append(one)
-                    if not one.users and questions:
-                        self._ended(one)
+    def _tidy(self) -> None:
+        """End who is not worth keeping."""
         for one in self._idle():
             if any(map(one.is_renewed_by, self._actors)):
                 self._ended(one)

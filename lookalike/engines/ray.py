@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from lookalike.engines import _ray_state
+from lookalike.engines._ray_aside import Aside
 from lookalike.engines._ray_entry import entered
 from lookalike.engines._ray_failures import got, in_words, is_dead, is_lost, is_work_lost
 from lookalike.engines._ray_head import Head
@@ -49,7 +50,7 @@ class Ray(Engine):
     def __init__(self, address: str | None = None) -> None:
         self.address = address
         self._head: Head | None = None
-        self._kept = Kept(self._end)
+        self._kept, self._aside = Kept(self._end), Aside()
         self._lock = threading.Lock()
 
     def hold(
@@ -80,7 +81,8 @@ class Ray(Engine):
 
         asked = zip(given, known, strict=True)
         keys = [ray.cloudpickle.dumps((homes, threads, opening, *both)) for both in asked]
-        return _There(head, self._kept, self._kept.take(list(zip(keys, known, strict=True)), start))
+        actors = self._kept.take(list(zip(keys, known, strict=True)), start)
+        return _There(head, self._kept, self._aside, actors)
 
     @property
     def workers(self) -> int:
@@ -111,10 +113,7 @@ class Ray(Engine):
                 waiting.popleft()
                 yield found
         finally:
-            # Nobody waits for these any more; what is over, or a cluster that is gone, needs no word.
-            for one in waiting if ray.is_initialized() else ():
-                with suppress(Exception):
-                    ray.cancel(one)
+            self._aside.leave(partial(_give_up, ray, waiting))
 
     def state(self, whole: str) -> State:
         """Ask the actors of every process that uses the cluster; none is started for this."""
@@ -124,6 +123,7 @@ class Ray(Engine):
 
     def close(self) -> None:
         """End all actors, and Ray if it was started here."""
+        self._aside.close()
         self._kept.close()
         head = self._head
         if head is not None:
@@ -140,6 +140,7 @@ class Ray(Engine):
             if self._head is None:
                 self._head = Head(*entered(self.address))
             self._head.check_answers()
+            self._aside.open()
             return self._head
 
     def _end(self, handle: Any) -> None:
@@ -151,13 +152,14 @@ class Ray(Engine):
 class _There(Residents):
     """Shards that actors keep open."""
 
-    def __init__(self, head: Head, kept: Kept, actors: list[Actor]) -> None:
+    def __init__(self, head: Head, kept: Kept, aside: Aside, actors: list[Actor]) -> None:
         super().__init__()
         self._head, self._kept, self._actors = head, kept, actors
         # Questions that each has not answered yet.
         self._waiting = [0] * len(actors)
         # Most who open a search let it go without a word.
-        self._let_go = weakref.finalize(self, kept.give_back, list(actors), self._waiting)
+        given_back = partial(kept.give_back, list(actors), self._waiting)
+        self._let_go = weakref.finalize(self, aside.leave, given_back)
         self._let_go.atexit = False
 
     def __len__(self) -> int:
@@ -206,6 +208,13 @@ class _There(Residents):
                 if losses >= LOSSES and time.monotonic() - first >= SECONDS_OF_LOSSES:
                     raise
             asked = ask_again()
+
+
+def _give_up(ray: Any, waiting: Iterable[Any]) -> None:
+    """Tell a cluster, if it is still there, that nobody waits for some pieces of work any more."""
+    for one in waiting if ray.is_initialized() else ():
+        with suppress(Exception):  # it may be over
+            ray.cancel(one)
 
 
 def _homes(ray: Any) -> list[str]:

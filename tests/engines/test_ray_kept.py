@@ -102,18 +102,12 @@ def test_who_is_lost_for_good_is_not_handed_out() -> None:
     assert books.ended == []
 
 
-def test_what_is_let_go_in_the_midst_is_settled_by_who_comes_next() -> None:
+def test_who_is_not_used_any_more_ends_when_the_shard_is_opened_otherwise() -> None:
     books = Bookkeeping()
-    first = books.take("a", "b")
-
-    def start(number: int) -> int:
-        books.give_back(first, 1, 1)  # as when Python lets something go here
-        return books.start(number)
-
-    books.kept.take([(b"c", None)], start)
+    books.give_back(books.take("a-old", content="old"))
     assert books.ended == []
-    books.take("d")
-    assert books.ended == [1, 2]
+    books.take("a-new", content="new")
+    assert books.ended == [1]
 
 
 # With processes.
