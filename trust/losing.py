@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import random
-import secrets
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from lookalike.engines._ray_entry import SETTINGS
-from lookalike.engines.ray import Ray
 from lookalike.progress import Item
+from tests.engines import nodes
 
 # Seconds after the moment until the node is killed, at most: then shards are at any point of their work.
 DELAY: Final = 0.1
@@ -22,46 +20,22 @@ DELAY: Final = 0.1
 LATEST: Final = 0.8
 # From when a process is there to hold a shard until it has opened it takes about so long.
 OPENING: Final = 2.0
-# A new node may take long on a busy machine.
-PATIENCE: Final = 90.0
 # What Ray calls the processes that hold shards.
 HOLDER: Final = b"ray::Place"
 
 
-class Nodes:
+class Nodes(nodes.Nodes):
     """Two nodes on this machine, of which the second may be lost and replaced."""
 
     def __init__(self) -> None:
-        # Ray looks for these when it is imported; whoever reaches this machine could use it without.
-        secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-        os.environ.update(secret | SETTINGS)
-        from ray.cluster_utils import Cluster
-
-        self.cluster = Cluster(
-            initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
-        )
-        self.second: Any = None
-        self.replace_it()
-        self.engine = Ray(self.cluster.address)
+        # Ray looks for these when it is imported.
+        nodes.settle()
+        os.environ.update(SETTINGS)
+        super().__init__(nodes.new_cluster(1))
 
     def held(self) -> int:
         """How many processes of the second node hold a shard, or are about to."""
         return _holders(self.second.all_processes["raylet"][0].process.pid)
-
-    def lose_one(self) -> int:
-        """Kill the second node; return how many shards it held."""
-        held = self.held()
-        self.cluster.remove_node(self.second, allow_graceful=False)
-        return held
-
-    def replace_it(self) -> None:
-        """Add a second node again."""
-        self.second = self.cluster.add_node(num_cpus=1, wait=False)
-        self.cluster.wait_for_nodes(PATIENCE)
-        end = time.monotonic() + PATIENCE
-        # Until it is known what the node has to offer, everything would be put on the other.
-        while self.cluster.global_state.cluster_resources().get("CPU", 0) < 2 and time.monotonic() < end:
-            time.sleep(0.1)
 
 
 class Loss:
@@ -123,7 +97,9 @@ class Loss:
 
     def _lose(self) -> None:
         try:
-            self.held = self.nodes.lose_one()
+            held = self.nodes.held()
+            self.nodes.lose_one()
+            self.held = held
         except Exception as reason:
             self._trouble = f"the node could not be killed: {type(reason).__name__}: {reason}"
 

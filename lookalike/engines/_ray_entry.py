@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
 from lookalike import disk
@@ -73,7 +73,7 @@ def entered(address: str | None) -> tuple[Any, bool]:
         about = {"address": "local", "num_cpus": thread_count(), "include_dashboard": False}
     said: list[str] = []
     try:
-        with _own_signals(), _words_aside(said):
+        with _own_signals(), _words_aside(said), _loopback() if address is None else nullcontext():
             ray.init(**about, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as reason:  # Ray has no family of errors for what can go wrong here
         raise _no_entry(ray, address, reason, said) from reason
@@ -81,7 +81,7 @@ def entered(address: str | None) -> tuple[Any, bool]:
 
 
 def _settle_secret(is_late: bool) -> None:
-    """Ray listens to all who reach this machine: without a secret they could run programs on it."""
+    """Ray does what it is told by whoever reaches it: other users of this machine could use it."""
     if is_late and "RAY_AUTH_MODE" not in os.environ:
         raise BadInput(
             "Ray was loaded before lookalike could give it a secret, without which whoever reaches this "
@@ -135,6 +135,21 @@ def _keep_stdout() -> None:
     worker: Any = importlib.import_module("ray._private.worker")
     if hasattr(worker, "print_to_stdstream"):  # Ray has no option for it
         worker.print_to_stdstream = lambda data, **_: logger.info("%s", "; ".join(data["lines"]))
+
+
+@contextmanager
+def _loopback() -> Iterator[None]:
+    """Have Ray use the address at which only this machine reaches itself, as it does on a Mac.
+
+    Otherwise it listens to all who reach this machine, and is lost when the network changes.
+    """
+    constants: Any = importlib.import_module("ray._private.ray_constants")
+    before = getattr(constants, "ENABLE_RAY_CLUSTER", None)  # Ray has no option for it
+    constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        constants.ENABLE_RAY_CLUSTER = before
 
 
 @contextmanager

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterator
 
 import pytest
 
 from lookalike import parts
 from lookalike.engines.contract import Engine
-from tests.engines.nodes import Nodes, one_node, two_nodes
+from tests.engines.nodes import Nodes, one_node, settle, two_nodes
 
-# Ray asks for these once in a process: clusters of tests and those that the engine starts must agree.
-os.environ.setdefault("RAY_AUTH_MODE", "token")
-os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+settle()
 
 
 @pytest.fixture(scope="module", params=parts.names("engines"))

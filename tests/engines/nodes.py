@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -11,14 +12,33 @@ from typing import Any
 
 from lookalike.engines.ray import Ray
 
+# A new node may take long on a busy machine.
+PATIENCE = 90.0
 
-@contextmanager
-def one_node(processors: int = 2, port: int | None = None) -> Iterator[Any]:
-    """A cluster of one node, at a port of its own unless one is given."""
+
+def settle() -> None:
+    """Set what Ray asks for once in a process, when it is loaded; clusters and who asks them must agree.
+
+    A secret, without which whoever reaches this machine could use it; and that Ray uses the loopback address,
+    which no change of this machine's network takes away.
+    """
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+
+
+def new_cluster(processors: int = 2, port: int | None = None) -> Any:
+    """A cluster of one node, at a port of its own unless one is given; it ends with this process."""
     from ray.cluster_utils import Cluster
 
     about = {"num_cpus": processors, "include_dashboard": False} | ({"gcs_server_port": port} if port else {})
-    cluster = Cluster(initialize_head=True, head_node_args=about)
+    return Cluster(initialize_head=True, head_node_args=about)
+
+
+@contextmanager
+def one_node(processors: int = 2, port: int | None = None) -> Iterator[Any]:
+    """A cluster of one node, for as long as the block."""
+    cluster = new_cluster(processors, port)
     try:
         yield cluster
     finally:
@@ -54,10 +74,12 @@ class Nodes:
         self.cluster.remove_node(self.second, allow_graceful=False)
 
     def replace_it(self) -> None:
-        self.second = self.cluster.add_node(num_cpus=1, env_vars=self.env)
-        self.cluster.wait_for_nodes()
+        self.second = self.cluster.add_node(num_cpus=1, env_vars=self.env, wait=False)
+        self.cluster.wait_for_nodes(PATIENCE)
+        end = time.monotonic() + PATIENCE
         # Until it is known what the node has to offer, everything would be put on the other.
         while self.cluster.global_state.cluster_resources().get("CPU", 0) < 2:
+            assert time.monotonic() < end, "the second node offers nothing"
             time.sleep(0.1)
 
 

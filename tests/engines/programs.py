@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cli_process import Ended, environment
@@ -25,9 +26,10 @@ def run_code(code: str, env: Mapping[str, str] | None = None) -> Ended:
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def started(module: str, *words: object) -> subprocess.Popen[str]:
-    """Start a module, whose input and output are ours."""
-    return subprocess.Popen(
+@contextmanager
+def started(module: str, *words: object) -> Iterator[subprocess.Popen[str]]:
+    """A module that runs, whose input and output are ours; it ends with the block, also if that fails."""
+    with subprocess.Popen(
         [sys.executable, "-m", module, *map(str, words)],
         env=environment(),
         cwd=ROOT,
@@ -35,4 +37,8 @@ def started(module: str, *words: object) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
