@@ -8,10 +8,11 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
 
-# Files of tests run side by side; more than a few at once only wait for each other's browsers and processes.
-# One that ends its process has failed; after a few of them there is no point in going on.
+# Files of tests run side by side; more than a few at once only wait for each other's browsers and processes, and
+# several threads each for each other (tests of threads ask for theirs). One that ends its process has failed;
+# after a few of them there is no point in going on.
 test: .venv/developed
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --max-worker-restart 2
+	LOOKALIKE_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --max-worker-restart 2
 
 lint: .venv/developed
 	$(BIN)/ruff check .

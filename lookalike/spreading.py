@@ -129,9 +129,10 @@ def _joined(
     def read(number: int) -> Prepared | None:
         """One set from its file, if that is open still and has not changed."""
         try:
-            if gallery.contents().get(ids[number]) != contents[ids[number]]:
+            found = gallery.get(ids[number], pictures=True)  # of which the content is made too
+            if found.content_hash() != contents[found.id]:
                 return None
-            return next(iter(prepared_sets(list(gallery.sets([ids[number]])), similarity, preparation)))
+            return next(iter(prepared_sets([found], similarity, preparation)))
         except LookalikeError:
             return None
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from lookalike import FaceSet, Gallery, find, index, open_gallery, open_search, parts, remove
 from lookalike.collection.sharded import ShardedGallery
@@ -144,6 +146,26 @@ def test_a_search_goes_on_when_the_collection_is_closed(made: Path) -> None:
         expected = search.find(SETS[0].id).to_dict()
         assert isinstance(search.tables.sets, SpreadSets)
     assert search.find(SETS[0].id).to_dict() == expected
+
+
+@pytest.mark.parametrize("with_pictures", [False, True])
+def test_a_set_is_asked_about_without_a_message_unless_it_has_changed(
+    tmp_path: Path, with_pictures: bool
+) -> None:
+    """Its faces are read from its file, also where its content is that of pictures too."""
+    shown = BytesIO()
+    Image.new("RGB", (8, 8)).save(shown, "PNG")
+    pictures = [shown.getvalue()] * 3 if with_pictures else []
+    sets = [FaceSet(one.id, one.faces, pictures=pictures) for one in SETS[:12]]
+    with open_gallery(split_gallery(tmp_path, sets, 3)) as spread:
+        held = open_search(spread, reranker="baseline").tables.sets
+        assert isinstance(held, SpreadSets)
+        before = held.residents.traffic.messages
+        held[4]
+        assert held.residents.traffic.messages == before
+        remove(spread, [list(spread.ids())[4]])
+        held[4]
+        assert held.residents.traffic.messages == before + 1
 
 
 def test_shards_that_hold_something_else_are_told(made: Path) -> None:

@@ -13,11 +13,11 @@ from queue import SimpleQueue
 
 
 class Aside:
-    """Does one thing after the other, until it is closed; then it may be opened again."""
+    """Does one thing after the other, in a thread that ends with the process."""
 
     def __init__(self) -> None:
         # Of all queues the one that may be put into in the midst of itself.
-        self._left: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._left: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def open(self) -> None:
@@ -27,19 +27,19 @@ class Aside:
             self._thread.start()
 
     def leave(self, work: Callable[[], None]) -> None:
-        """Leave something to be done, unless it is closed; what it raises is of interest to nobody."""
-        if self._thread is not None:
-            self._left.put(work)
+        """Leave something to be done; whatever it raises is of interest to nobody any more."""
+        self._left.put(work)
 
-    def close(self) -> None:
-        """Do what was left, and end the thread."""
+    def wait(self) -> None:
+        """Wait until all is done that was left so far."""
         if self._thread is not None:
-            self._left.put(None)
-            self._thread.join()
-            self._thread = None
+            is_done = threading.Event()
+            self._left.put(is_done.set)
+            is_done.wait()
 
     def _work(self) -> None:
-        while (work := self._left.get()) is not None:
+        while True:
+            work = self._left.get()
             with suppress(Exception):
                 work()
             del work  # what it holds is let go now, not when the next comes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import logging
 import os
@@ -12,11 +13,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from lookalike import disk
 from lookalike.engines._ray_failures import TOKEN
-from lookalike.engines._ray_head import knock
+from lookalike.engines._ray_head import Head, knock
 from lookalike.errors import BadInput, LookalikeError, NotFound
 from lookalike.kernels.threads import thread_count
 
@@ -32,6 +35,9 @@ SETTINGS: Final = {
     "RAY_task_oom_retries": "3",
     "RAY_ENABLE_AUTO_CONNECT": "0",
 }
+# Ray would end this whole process a minute after it asked a lost head; whoever watches the head leaves
+# before that, and a page that is served stays.
+PATIENT: Final = {"RAY_gcs_rpc_server_reconnect_timeout_s": "86400"}
 # The address of the cluster that runs on this machine already.
 FOUND: Final = "auto"
 # So many bytes of what Ray's machinery writes are looked at; how its lines begin, and what one says if the
@@ -39,45 +45,113 @@ FOUND: Final = "auto"
 MOST_WORDS: Final = 2**20
 OF_RAY: Final = re.compile(r"\[\d{4}-\d\d-\d\d |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,")
 WRONG_TOKEN: Final = "InvalidAuthToken"
+# Of bytes; names of sockets end at 107, and those of Ray are 68 longer.
+LONGEST_PATH: Final = 39
 
 
-def entered(address: str | None) -> tuple[Any, bool]:
-    """Start Ray in this machine's processes, or connect with a cluster, unless this process has done so.
+# A process is in one cluster at a time, which all its engines share.
+_entering = threading.Lock()
+_here: list[Head] = []
 
-    Returns
-    -------
-    ray : module
-    is_ours : bool
-        Whether it was done here.
+
+def enter(address: str | None, user: object) -> Head:
+    """Start Ray on this machine, or connect with a cluster, unless this process is there already.
 
     Raises
     ------
     BadInput, NotFound
-        If Ray is not installed, if there is no such cluster, or if it lets nobody in.
+        If Ray is not installed, if there is no such cluster, if it lets nobody in, or if this process is in
+        another one.
     """
+    with _entering:
+        head = next((one for one in _here if not one.is_over), None)
+        if head is not None and not _is_meant(head, address):
+            if head.users:
+                raise _is_elsewhere(head.reached_at)
+            head.leave()  # nobody is there any more who could
+            head = None
+        if head is None:
+            head = _new_head(address)
+            _here[:] = [head]
+        head.users.add(user)
+        return head
+
+
+def leave(head: Head, user: object) -> None:
+    """Leave a cluster, unless other engines are still there."""
+    with _entering:
+        head.users.discard(user)
+        if not head.users:
+            head.leave()
+
+
+def _is_meant(head: Head, address: str | None) -> bool:
+    """Whether a cluster is the one that is asked for."""
+    return address in (head.address, head.reached_at) or (not head.is_ours and address in (None, FOUND))
+
+
+def _is_elsewhere(where: str) -> BadInput:
+    return BadInput(
+        f"this process is in the Ray cluster at {where}, and can be in one at a time: close what uses that, "
+        "or leave the other address out"
+    )
+
+
+def _new_head(address: str | None) -> Head:
     loaded = sys.modules.get("ray")
     if loaded is not None and loaded.is_initialized():
-        return loaded, False
+        where = str(loaded.get_runtime_context().gcs_address)
+        if address not in (None, FOUND, where):
+            raise _is_elsewhere(where)
+        return Head(loaded, where, None)
     if address is None:
         _settle_secret(is_late=loaded is not None)
     elif address != FOUND:
         _check_reachable(str(address))
     # Ray reads its settings when it is loaded.
-    for name, value in SETTINGS.items():
+    for name, value in (SETTINGS | ({} if address is None else PATIENT)).items():
         os.environ.setdefault(name, value)
     ray = _library()
     _keep_stdout()
     about: dict[str, Any] = {"address": address}
+    folder = None
     if address is None:
+        folder = _own_folder()
         # Told so, Ray does not enter a cluster that somebody else runs here.
         about = {"address": "local", "num_cpus": thread_count(), "include_dashboard": False}
+        # Not the folder itself: Ray lets everybody into the one that it is given.
+        about |= {} if folder is None else {"_temp_dir": str(folder / "ray")}
     said: list[str] = []
     try:
         with _own_signals(), _words_aside(said), _loopback() if address is None else nullcontext():
             ray.init(**about, log_to_driver=False, logging_level=logging.ERROR)
-    except Exception as reason:  # Ray has no family of errors for what can go wrong here
-        raise _no_entry(ray, address, reason, said) from reason
-    return ray, True
+    except BaseException as reason:
+        _shut_down(ray, folder)
+        if isinstance(reason, Exception):  # Ray has no family of errors for what can go wrong here
+            raise _no_entry(ray, address, reason, said) from reason
+        raise
+    end = partial(_shut_down, ray, folder)
+    if folder is not None:
+        atexit.register(end)  # for those who do not close
+    return Head(ray, address, end)
+
+
+def _own_folder() -> Path | None:
+    """A folder for Ray's files, what it has no room for in memory among them, which nobody else can read.
+
+    None if its path is too long for the sockets that Ray makes in it: then they lie where Ray puts them.
+    """
+    folder = disk.temporary_folder("lookalike-")
+    if len(os.fsencode(folder)) <= LONGEST_PATH:
+        return folder
+    disk.remove_folder(folder)
+    return None
+
+
+def _shut_down(ray: Any, folder: Path | None) -> None:
+    ray.shutdown()
+    if folder is not None:
+        disk.delete_tree(folder)
 
 
 def _settle_secret(is_late: bool) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from concurrent.futures import wait
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -25,15 +25,12 @@ AGAIN: Final = (
     "a shard was lost again and again while it answered, as when its machine runs out of memory: "
     "use more machines, or more and smaller shards"
 )
-# Seconds between two looks whether there still is a cluster.
-OFTEN: Final = 1.0
+MODULE: Final = re.compile(r"No module named '([^']+)'")
 TOKEN: Final = "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on the machines of the cluster"
 
 
 def got(head: Head, asked: Any) -> Any:
     """The answer, or what went wrong.
-
-    It is waited for in Python: Ray's own waiting swallows what a signal raises.
 
     Raises
     ------
@@ -42,10 +39,7 @@ def got(head: Head, asked: Any) -> Any:
     """
     with in_words(head.ray):
         head.check()
-        answer = asked.future()
-        while not wait([answer], OFTEN).done:
-            head.check()
-        return answer.result()
+        return head.await_answer(asked.future())
 
 
 @contextmanager
@@ -83,8 +77,8 @@ def _of_cause(ray: Any, reason: Any) -> LookalikeError:
         return cause
     if isinstance(cause, ray.exceptions.RayError):
         return _of_ray(ray, cause)
-    if isinstance(cause, ModuleNotFoundError):
-        return NotFound(f"a machine of the cluster lacks {cause.name}: install lookalike there")
+    if lacking := _lacking(cause):
+        return lacking
     if isinstance(cause, MemoryError):
         return StorageFailed(MEMORY)
     if isinstance(cause, OSError):
@@ -107,6 +101,8 @@ def _of_ray(ray: Any, reason: Exception) -> LookalikeError:
         return StorageFailed(DISK)
     if isinstance(reason, known.AuthenticationError):
         return BadInput(f"the cluster wants another token: {TOKEN}")
+    if lacking := _lacking(reason):
+        return lacking
     if isinstance(reason, known.ActorUnavailableError):
         return StorageFailed(AGAIN)
     if isinstance(reason, known.RayActorError):
@@ -115,6 +111,15 @@ def _of_ray(ray: Any, reason: Exception) -> LookalikeError:
         f"the cluster failed ({type(reason).__name__}: {_first(reason)}): "
         "check it with `ray status`, then repeat"
     )
+
+
+def _lacking(reason: BaseException) -> NotFound | None:
+    """What to do if a machine lacks a module; Ray says so in its own words where it is lookalike itself."""
+    found = MODULE.search(str(reason))
+    if found is None:
+        return None
+    which = "`lookalike status` shows which it is"
+    return NotFound(f"a machine of the cluster lacks {found[1]}: install lookalike there; {which}")
 
 
 def _first(reason: BaseException) -> str:

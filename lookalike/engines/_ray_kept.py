@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -38,11 +38,17 @@ class Actor:
     def is_renewed_by(self, other: Actor) -> bool:
         """Whether a later one holds the same shard otherwise: nobody will want this one again.
 
-        It has another content, or was opened for other machines.
+        It has another content, or the same was opened for other machines.
         """
-        if self.label is None or other.label is None or other.born <= self.born:
+        one, its = self.label, other.label
+        if (
+            one is None
+            or its is None
+            or other.born <= self.born
+            or (one.whole, one.part) != (its.whole, its.part)
+        ):
             return False
-        return self.key != other.key and other.label == replace(self.label, content=other.label.content)
+        return one.content != its.content or (one.kind == its.kind and self.key != other.key)
 
 
 class Kept:
@@ -77,7 +83,8 @@ class Kept:
                 else:
                     taken.append(Actor(start(number), key, label, next(self._numbers)))
                     self._actors.append(taken[-1])
-                taken[-1].users += 1
+            for one in taken:
+                one.users += 1
             self._most = max(self._most, len(wanted))
             self._tidy()
             return taken

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from lookalike.engines import _ray_state
 from lookalike.engines._ray_aside import Aside
-from lookalike.engines._ray_entry import entered
+from lookalike.engines._ray_entry import enter, leave
 from lookalike.engines._ray_failures import got, in_words, is_dead, is_lost, is_work_lost
 from lookalike.engines._ray_head import Head
 from lookalike.engines._ray_kept import Actor, Kept
@@ -36,6 +36,9 @@ SECONDS_OF_LOSSES: Final = 60.0
 # Of shards that nobody else need know.
 UNLABELLED: Final = Label("-", "-", "", "")
 
+# For all engines of a process: what is let go is let go in any order.
+_aside = Aside()
+
 
 class Ray(Engine):
     """A Ray cluster.
@@ -50,7 +53,7 @@ class Ray(Engine):
     def __init__(self, address: str | None = None) -> None:
         self.address = address
         self._head: Head | None = None
-        self._kept, self._aside = Kept(self._end), Aside()
+        self._kept = Kept(_nothing)
         self._lock = threading.Lock()
 
     def hold(
@@ -61,11 +64,11 @@ class Ray(Engine):
         Those that an earlier `hold` asked to open the same are handed out again, also while it uses them, as
         long as the machines are the same.
         """
-        head = self._entered()
+        head, kept = self._entered()
         ray = head.ray
         with in_words(ray):
-            threads = max(1, int(ray.cluster_resources().get("CPU", 1)) // max(1, len(given)))
-            homes = _homes(ray)
+            processors, homes = head.ask(lambda: (_processors(ray), _homes(ray)))
+        threads = max(1, processors // max(1, len(given)))
         # One byte, since actors that claim nothing at all are placed by chance.
         claims = {"num_cpus": 0, "memory": 1}
         resident = ray.remote(**claims, max_restarts=-1, max_task_retries=1, concurrency_groups={ASIDE: 1})
@@ -76,29 +79,26 @@ class Ray(Engine):
             label = known[number] or UNLABELLED
             named = {"name": new_name(label), "namespace": NAMESPACE} | _living(ray, homes, number)
             with in_words(ray):
-                head.check()
-                return actor.options(**named).remote(versions(), threads, opening, given[number], label)
+                told = (versions(), threads, opening, given[number], label)
+                return head.ask(lambda: actor.options(**named).remote(*told))
 
         asked = zip(given, known, strict=True)
         keys = [ray.cloudpickle.dumps((homes, threads, opening, *both)) for both in asked]
-        actors = self._kept.take(list(zip(keys, known, strict=True)), start)
-        return _There(head, self._kept, self._aside, actors)
+        return _There(head, kept, kept.take(list(zip(keys, known, strict=True)), start))
 
     @property
     def workers(self) -> int:
         """All processors of the cluster."""
         if self._head is None and self.address is None:
             return thread_count()  # as it will be started
-        ray = self._entered().ray
-        with in_words(ray):
-            return max(1, int(ray.cluster_resources().get("CPU", 1)))
+        return self._workers(self._entered()[0])
 
     def map(self, work: Work, items: Iterable[Any], tries: int | None = None) -> Iterator[Any]:
         """Tasks on all processors; a lost one is done again elsewhere."""
-        head = self._entered()
+        head, _ = self._entered()
         ray = head.ray
         task = ray.remote(num_cpus=1, max_retries=LOSSES if tries is None else tries - 1)(applied)
-        most = WAITING * self.workers
+        most = WAITING * self._workers(head)
         waiting: deque[Any] = deque()
         try:
             for item in items:
@@ -113,53 +113,59 @@ class Ray(Engine):
                 waiting.popleft()
                 yield found
         finally:
-            self._aside.leave(partial(_give_up, ray, waiting))
+            _aside.leave(partial(_give_up, head, waiting))
 
     def state(self, whole: str) -> State:
         """Ask the actors of every process that uses the cluster; none is started for this."""
         if self.address is None and self._head is None:
             return State()
-        return _ray_state.state(self._entered().ray, whole)
+        head, _ = self._entered()
+        with in_words(head.ray):
+            return head.ask(lambda: _ray_state.state(head.ray, whole))
 
     def close(self) -> None:
-        """End all actors, and Ray if it was started here."""
-        self._aside.close()
-        self._kept.close()
-        head = self._head
-        if head is not None:
-            head.leave()
-            if head.is_over:
-                self._head = None
-
-    def _entered(self) -> Head:
-        """The head of the cluster, which answers; it is entered anew if it was left or lost."""
+        """End all actors, and leave the cluster with the last engine: one that was started here ends then."""
+        _aside.wait()
         with self._lock:
-            if self._head is not None and self._head.is_over:
-                self._kept.close()  # what was open there
-                self._head = None
-            if self._head is None:
-                self._head = Head(*entered(self.address))
-            self._head.check_answers()
-            self._aside.open()
-            return self._head
+            head, self._head = self._head, None
+        if head is not None:
+            self._kept.close()
+            leave(head, self)
 
-    def _end(self, handle: Any) -> None:
-        if self._head is not None:
-            self._head.check()
-            self._head.ray.kill(handle)
+    def _entered(self) -> tuple[Head, Kept]:
+        """The head of the cluster, which answers, and what is open there; entered anew if it was left."""
+        with self._lock:
+            head = enter(self.address, self)
+            if head is not self._head:
+                # What was open before, in a cluster that is gone, has ended with it.
+                self._head, self._kept = head, Kept(partial(_end, head))
+            _aside.open()
+            kept = self._kept
+        head.check_answers()
+        return head, kept
+
+    def _workers(self, head: Head) -> int:
+        with in_words(head.ray):
+            found = head.ask(lambda: _processors(head.ray))
+        if not found:
+            raise StorageFailed(
+                "no machine of the Ray cluster has a processor to give: start one with "
+                "`ray start --address HOST:PORT`, then repeat"
+            )
+        return found
 
 
 class _There(Residents):
     """Shards that actors keep open."""
 
-    def __init__(self, head: Head, kept: Kept, aside: Aside, actors: list[Actor]) -> None:
+    def __init__(self, head: Head, kept: Kept, actors: list[Actor]) -> None:
         super().__init__()
         self._head, self._kept, self._actors = head, kept, actors
         # Questions that each has not answered yet.
         self._waiting = [0] * len(actors)
         # Most who open a search let it go without a word.
         given_back = partial(kept.give_back, list(actors), self._waiting)
-        self._let_go = weakref.finalize(self, aside.leave, given_back)
+        self._let_go = weakref.finalize(self, _aside.leave, given_back)
         self._let_go.atexit = False
 
     def __len__(self) -> int:
@@ -210,11 +216,27 @@ class _There(Residents):
             asked = ask_again()
 
 
-def _give_up(ray: Any, waiting: Iterable[Any]) -> None:
-    """Tell a cluster, if it is still there, that nobody waits for some pieces of work any more."""
-    for one in waiting if ray.is_initialized() else ():
+def _end(head: Head, handle: Any) -> None:
+    """End an actor."""
+    head.check()
+    head.ray.kill(handle)
+
+
+def _nothing(handle: Any) -> None:
+    """Before a cluster is entered there is nobody to end."""
+
+
+def _give_up(head: Head, waiting: Iterable[Any]) -> None:
+    """Tell a cluster that nobody waits for some pieces of work any more."""
+    for one in waiting:
+        head.check()
         with suppress(Exception):  # it may be over
-            ray.cancel(one)
+            head.ray.cancel(one)
+
+
+def _processors(ray: Any) -> int:
+    """How many processors the machines of a cluster have."""
+    return int(ray.cluster_resources().get("CPU", 0))
 
 
 def _homes(ray: Any) -> list[str]:

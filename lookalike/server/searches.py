@@ -13,7 +13,7 @@ from typing import Literal, overload
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
 from lookalike.engines.contract import Engine
-from lookalike.errors import BadInput, StorageFailed
+from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
 from lookalike.indexing import index
 from lookalike.kernels.threads import thread_count
 from lookalike.retrieval import Search, open_search
@@ -143,11 +143,14 @@ class Searches:
 
     @contextmanager
     def turn(self, search: Search) -> Iterator[None]:
-        """Wait for a turn to ask a search; one that fails, as without its cluster, is kept no longer."""
+        """Wait for a turn to ask a search; one that fails is kept no longer.
+
+        It may have lost its cluster, or what it was opened with may be gone or have changed since.
+        """
         with self._turns:
             try:
                 yield
-            except StorageFailed:
+            except (StorageFailed, NotFound, Conflict):
                 with self._lock:
                     for method in [one for one, held in self._held.items() if held.search is search]:
                         del self._held[method]

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cli_process import Ended, environment
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,6 +25,15 @@ def run_code(code: str, env: Mapping[str, str] | None = None) -> Ended:
         timeout=300,
     )
     return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def until_begun(process: subprocess.Popen[str], begun: Path) -> None:
+    """Wait until a module that was started says by a file that it is at work."""
+
+    def goes_on() -> None:
+        assert process.poll() is None, process.communicate()
+
+    until(begun.exists, goes_on)
 
 
 @contextmanager

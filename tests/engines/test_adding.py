@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from lookalike.progress import Item
 from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
 from tests.engines.nodes import Nodes
+from tests.waiting import until
 from tests.whole_gallery import whole
 
 COMMAND = [sys.executable, "-c", "from lookalike.cli import main; main()"]
@@ -81,16 +81,18 @@ def test_an_ended_run_goes_on(
 ) -> None:
     gallery, where = tmp_path / "g", ("--engine", "ray", "--address", nodes.address)
     words = [*COMMAND, "add", str(gallery), str(archive), *where, "--json"]
-    process = subprocess.Popen([*words, "--descriptor", "lbp"], stderr=subprocess.PIPE, text=True)
-    while not _kept(gallery) and process.poll() is None:
-        time.sleep(0.05)
-    process.send_signal(number)
-    _, said = process.communicate(timeout=600)
+    with subprocess.Popen([*words, "--descriptor", "lbp"], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            until(lambda: _kept(gallery) or process.poll() is not None)
+            process.send_signal(number)
+            _, said = process.communicate(timeout=300)
+        finally:
+            process.kill()
     assert "Traceback" not in said
     if number != signal.SIGKILL:
         assert process.returncode == 128 + number
         assert "run the same command to go on" in said
-    assert _until(lambda: not _looking()), "nobody goes on to look at what nobody waits for"
+    until(lambda: not _looking())  # nobody goes on to look at what nobody waits for
     kept = _kept(gallery)
     assert 0 < kept < FILMS + 3
     done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=True)
@@ -110,18 +112,10 @@ def _kept(gallery: Path) -> int:
 
 def _end_a_worker() -> int:
     """Kill a process of the cluster while its child looks at a file."""
-    assert _until(lambda: bool(_looking()))
+    until(_looking)
     worker = _looking()[0]
     os.kill(worker, signal.SIGKILL)
     return worker
-
-
-def _until(holds: Callable[[], bool]) -> bool:
-    for _ in range(600):
-        if holds():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def _looking() -> list[int]:

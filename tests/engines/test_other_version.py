@@ -1,4 +1,4 @@
-"""Two nodes, one of which has another lookalike: a search is refused in words, `status` shows the node."""
+"""Two nodes, one of which has another lookalike, or none: a search is refused, `status` shows the node."""
 
 from __future__ import annotations
 
@@ -71,3 +71,20 @@ def test_status_shows_which_machine_it_is(address: str, folder: Path) -> None:
     told = works(*asked, "--json", cwd=folder.parent).json
     assert sorted(one["wrong"] for one in told["machines"]) == ["", f"it has {THERE}, this one {HERE}"]
     assert files_of(folder) == before
+
+
+def test_a_machine_without_lookalike(folder: Path, tmp_path: Path) -> None:
+    """Ray finds that out before anything of ours is asked there."""
+    (tmp_path / "lookalike").mkdir()
+    lacks = "raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')"
+    (tmp_path / "lookalike" / "__init__.py").write_text(lacks)
+    with two_nodes({"PYTHONPATH": str(tmp_path)}) as nodes:
+        where = ("--engine", "ray", "--address", nodes.address)
+        said = run("find", folder, SETS[0].id, *where, cwd=folder.parent)
+        lines = works("status", folder, *where, cwd=folder.parent).out.splitlines()
+    assert (said.code, said.out) == (4, ""), said
+    assert said.err == (
+        "lookalike: a machine of the cluster lacks lookalike: install lookalike there; "
+        "`lookalike status` shows which it is\n"
+    )
+    assert sum(": lookalike cannot run there (" in line for line in lines) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from lookalike.errors import BadInput, NotFound
 from tests.engines import places
 from tests.engines.nodes import one_node
 from tests.engines.programs import run_code
+from tests.waiting import until
 
 
 def test_a_shard_whose_process_dies_is_opened_again(tmp_path: Path) -> None:
@@ -37,11 +37,9 @@ def test_work_that_nobody_waits_for_any_more_is_given_up(tmp_path: Path) -> None
     with Ray() as engine:
         found = engine.map(places.working, ["", str(trace), *[""] * 2 * engine.workers])
         assert next(found) == ""
-        while not trace.exists():  # what has not begun is not begun any more
-            time.sleep(0.1)
+        until(trace.exists)  # what has not begun is not begun any more
         del found  # the last who could ask for it
-        while trace.read_text() in ("", "begun"):
-            time.sleep(0.1)
+        until(lambda: trace.read_text() not in ("", "begun"))
         assert trace.read_text() != "done"
 
 

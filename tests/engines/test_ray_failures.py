@@ -21,9 +21,10 @@ from tests.cli_process import Ended, environment, run
 from tests.engines import places
 from tests.engines.nodes import one_node
 from tests.engines.places import GIVEN
-from tests.engines.programs import run_code, started
+from tests.engines.programs import run_code, started, until_begun
 from tests.shards import split_gallery
 from tests.small_world import small_world
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ RAISED = {
     "memory": (StorageFailed, r"^a machine of the cluster ran out of memory: use more machines"),
     "array": (StorageFailed, r"^a machine of the cluster ran out of memory: use more machines"),
     "disk": (StorageFailed, r"^the disk of a machine of the cluster refused \(No space left on device: /x\)"),
-    "module": (NotFound, r"^a machine of the cluster lacks nosuchthing: install lookalike there$"),
+    "module": (NotFound, r"^a machine of the cluster lacks nosuchthing: install lookalike there; `look"),
     "mistake": (
         LookalikeError,
         r"^a process of the cluster stumbled \(ZeroDivisionError: division by zero\)",
@@ -228,9 +229,7 @@ def test_who_waits_for_a_cluster_can_be_interrupted(
 ) -> None:
     begun = tmp_path / "begun"
     with started("tests.engines.waiting_command", "wait", address, begun) as waiter:
-        while not begun.exists():
-            assert waiter.poll() is None, waiter.communicate()
-            time.sleep(0.05)
+        until_begun(waiter, begun)
         [held] = engine.state("waiting").residents
         assert held.holder_process == waiter.pid
         waiter.send_signal(number)
@@ -241,9 +240,9 @@ def test_who_waits_for_a_cluster_can_be_interrupted(
         "lookalike: interrupted; what is finished is kept, run the same command to go on"
     )
     assert "Traceback" not in err
-    while engine.state("waiting").residents:  # ended by the cluster, which takes a moment
-        time.sleep(0.2)
-    assert not Path(f"/proc/{held.process}").exists()
+    # Ended by the cluster, which takes a moment.
+    until(lambda: not engine.state("waiting").residents)
+    until(lambda: not Path(f"/proc/{held.process}").exists())
 
 
 def test_nothing_is_printed_when_a_process_is_lost(address: str, tmp_path: Path) -> None:

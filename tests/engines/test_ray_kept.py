@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from tests.engines import places
 from tests.engines.places import GIVEN
 from tests.shards import split_gallery
 from tests.small_world import small_world
+from tests.waiting import until
 
 
 class Bookkeeping:
@@ -138,8 +138,7 @@ def test_all_end_with_the_engine() -> None:
     with Ray() as outer, outer.hold(places.opened, GIVEN[:1]) as theirs:
         with Ray() as inner:
             own = inner.hold(places.opened, GIVEN).ask_all(places.process)
-        while any(map(is_there, own)):
-            time.sleep(0.1)
+        until(lambda: not any(map(is_there, own)))
         assert theirs.ask_all(places.total, 1.0) == [3.0]
 
 
@@ -185,8 +184,7 @@ def test_only_the_shard_that_changed_is_opened_again(engine: Ray, folder: Path) 
         )
         del first, again
         gc.collect()
-        while is_there(before[changed]):
-            time.sleep(0.1)
+        until(lambda: not is_there(before[changed]))
         assert all(map(is_there, after))
 
 

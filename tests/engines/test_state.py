@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from lookalike import FaceSet, Gallery, open_gallery
+import pytest
+
+from lookalike import FaceSet, Gallery, open_gallery, parts
 from lookalike.engines.contract import Engine, Label
 from lookalike.engines.local import Local
 from lookalike.engines.ray import Ray
@@ -19,8 +21,16 @@ from tests.engines.places import GIVEN
 from tests.engines.programs import started
 from tests.shards import split_gallery
 from tests.small_world import small_world
+from tests.waiting import until
 
 HERE = socket.gethostname()
+
+
+@pytest.fixture(params=parts.names("engines"))
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """One for each test, since other tests here are in a cluster of their own."""
+    with parts.build("engines", request.param) as found:
+        yield found
 
 
 def labels(whole: str) -> list[Label]:
@@ -52,8 +62,7 @@ def test_who_is_busy_tells_all_the_same(address: str, tmp_path: Path) -> None:
         residents.ask_all(places.total, 1.0)
         begun, go_on = tmp_path / "begun", tmp_path / "go on"
         answers = residents.begin(places.waiting, {0: (str(begun), str(go_on))})
-        while not begun.exists():
-            time.sleep(0.05)
+        until(begun.exists)
         [found] = engine.state("busy").residents
         assert found.label == own[0]
         assert not go_on.exists()

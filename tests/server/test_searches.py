@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from lookalike.engines.contract import Answers, Label, Residents, Work
 from lookalike.engines.local import Local
-from lookalike.errors import StorageFailed
+from lookalike.errors import Conflict, LookalikeError, NotFound, StorageFailed
 from tests.server.asking import asker
 from tests.shards import split_gallery
 from tests.small_world import small_world
@@ -20,6 +22,7 @@ class Losing(Local):
     def __init__(self) -> None:
         super().__init__()
         self.times_lost = self.times_opened = 0
+        self.reason: LookalikeError = StorageFailed("all is lost")
         self.rounds_left = 10**6
 
     def hold(
@@ -40,7 +43,7 @@ class Losable(Residents):
     def put(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> Answers:
         self.engine.rounds_left -= 1
         if self.opened < self.engine.times_lost or self.engine.rounds_left < 0:
-            raise StorageFailed("all is lost")
+            raise self.engine.reason
         return self.held.put(work, given)
 
     def share(self, value: Any) -> Any:
@@ -50,14 +53,22 @@ class Losable(Residents):
         self.held.close()
 
 
-def test_a_search_whose_shards_are_lost_is_opened_anew(tmp_path: Path) -> None:
+# The cluster is lost; a preparation was learnt anew; a shard has changed.
+REASONS = [(StorageFailed, 507), (NotFound, 404), (Conflict, 409)]
+
+
+@pytest.mark.parametrize(("kind", "status"), REASONS)
+def test_a_search_whose_shards_are_lost_is_opened_anew(
+    tmp_path: Path, kind: type[LookalikeError], status: int
+) -> None:
     folder, engine = split_gallery(tmp_path, small_world()[0], 3), Losing()
+    engine.reason = kind("all is lost")
     with asker(folder, engine=engine) as page:
         key = next(iter(page.keys().values()))
         found = page.post("/api/searches", {"set": key})
         engine.times_lost += 1
         refused = page("POST", "/api/searches", {"set": key})
-        assert (refused.status, refused.error) == (507, "All is lost")
+        assert (refused.status, refused.error) == (status, "All is lost")
         assert page.post("/api/searches", {"set": key})["answers"] == found["answers"]
 
 
