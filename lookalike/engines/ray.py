@@ -84,7 +84,7 @@ class Ray(Engine):
 
         asked = zip(given, known, strict=True)
         keys = [ray.cloudpickle.dumps((homes, threads, opening, *both)) for both in asked]
-        return _There(head, kept, kept.take(list(zip(keys, known, strict=True)), start))
+        return _There(self, head, kept, kept.take(list(zip(keys, known, strict=True)), start))
 
     @property
     def workers(self) -> int:
@@ -158,8 +158,10 @@ class Ray(Engine):
 class _There(Residents):
     """Shards that actors keep open."""
 
-    def __init__(self, head: Head, kept: Kept, actors: list[Actor]) -> None:
+    def __init__(self, engine: Ray, head: Head, kept: Kept, actors: list[Actor]) -> None:
         super().__init__()
+        # Whose cluster others do not leave while it is there.
+        self._engine = engine
         self._head, self._kept, self._actors = head, kept, actors
         # Questions that each has not answered yet.
         self._waiting = [0] * len(actors)

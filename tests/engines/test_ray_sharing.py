@@ -72,6 +72,23 @@ def test_an_engine_that_was_let_go_keeps_nobody_from_another_cluster(address: st
         assert engine._head.reached_at != address
 
 
+def test_a_cluster_is_not_left_while_shards_are_open_whose_engine_nobody_knows(address: str) -> None:
+    """As of a search that was opened by the name of the engine."""
+    residents = Ray(address).hold(places.opened, GIVEN)
+    gc.collect()
+    with Ray(address) as other:
+        assert other.workers == 2
+    assert residents.ask_all(places.total, 1.0) == [3.0, 3.0]
+    residents.close()
+    del residents
+    gc.collect()
+    with Ray(address) as other:
+        assert other.workers == 2
+    import ray
+
+    assert not ray.is_initialized()
+
+
 def test_engines_that_enter_at_once_are_in_the_same_cluster(address: str) -> None:
     engines, found = [Ray(address) for _ in range(4)], []
 
