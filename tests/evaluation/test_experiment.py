@@ -90,8 +90,9 @@ class Stop:
 
 @pytest.mark.parametrize("protocol", ["leave-one-out", "split", "queries from outside"])
 def test_interrupted_work_goes_on_where_it_stopped(
-    made: tuple[Gallery, dict[str, str], list[FaceSet]], protocol: str
+    made: tuple[Gallery, dict[str, str], list[FaceSet]], protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("LOOKALIKE_THREADS", "2")
     gallery, labels, sets = made
     queries = sets[::3] if protocol == "queries from outside" else None
     if queries:
