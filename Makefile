@@ -34,9 +34,11 @@ results: .venv/developed
 study: .venv/developed
 	$(BIN)/python -m benchmarks.study_learnt $(if $(DATA),--data '$(DATA)')
 
-# When to trust which second stage; DATA as above.
+# When to trust which second stage; DATA as above. WORK: where each gallery that is measured is kept, so that an
+# interrupted run goes on. ONLY: configurations, shapes, families or worlds; the rest stays as it was measured.
 stages: .venv/developed
-	$(BIN)/python -m benchmarks.study_stages $(if $(DATA),--data '$(DATA)')
+	$(BIN)/python -m benchmarks.study_stages $(if $(DATA),--data '$(DATA)') $(if $(WORK),--work '$(WORK)') \
+	  $(if $(ONLY),--only '$(ONLY)')
 
 # Pictures of the page in docs/images, of drawn people; needs Chromium.
 screenshots: .venv/developed

@@ -61,9 +61,16 @@ class Cases:
 
     def __iter__(self) -> Iterator[Case]:
         """Every configuration whose collection is there."""
-        for one in CONFIGURATIONS:
-            if one.collection in self.known:
-                yield self._case(one)
+        return (self._case(one) for one in self.configurations())
+
+    def configurations(self) -> list[Configuration]:
+        """Those whose collection is there, nothing of them described yet."""
+        return [one for one in CONFIGURATIONS if one.collection in self.known]
+
+    def case(self, name: str) -> Case:
+        """One configuration by its name."""
+        [one] = (one for one in self.configurations() if one.name == name)
+        return self._case(one)
 
     def gallery(self, collection: str, array: str | None = None) -> Path:
         """A collection as a gallery."""
