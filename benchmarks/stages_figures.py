@@ -18,7 +18,8 @@ NAMES = {"triangles": "triangles", "map": "mAP"}
 
 def figures(kept: dict[str, Any]) -> list[Figure]:
     """Both of them, as far as there is something to show."""
-    return [_configurations(kept["runs"]), *([_strengths(kept["strengths"])] if kept["strengths"] else [])]
+    parts = ((_configurations, kept["runs"]), (_strengths, kept["strengths"]))
+    return [draw(found) for draw, found in parts if found]
 
 
 def _configurations(runs: list[dict[str, Any]]) -> Figure:

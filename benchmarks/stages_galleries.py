@@ -65,8 +65,14 @@ def gallery(case: Case) -> Record:
 
 
 def without_queries(record: Record) -> Record:
-    """What the page's record keeps of a gallery: the values of single queries would fill it."""
-    return {name: value for name, value in record.items() if name not in ("people", "values")}
+    """What the page's record keeps of a gallery: single queries and further digits would fill it."""
+    return {name: _rounded(value) for name, value in record.items() if name not in ("people", "values")}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    return round(value, 5) if isinstance(value, float) else value
 
 
 def best_of_rivals(record: Record, measure: str) -> str:

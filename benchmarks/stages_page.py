@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import stages_words as words
 from benchmarks.real_faces import RIVALS
 from benchmarks.stages_measure import AUTO, BASELINE, OURS, PAIR
+from benchmarks.stages_words import MISSING, head, lines, row
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.reliability import TOLERATED
 
@@ -22,26 +24,76 @@ Run = dict[str, Any]
 
 
 def page(kept: dict[str, Any]) -> str:
-    """The whole page as Markdown."""
-    runs = kept["runs"]
+    """The whole page as Markdown; of a part that was not measured it says so."""
+    runs, shapes, families = kept["runs"], kept.get("shapes"), kept.get("families")
+    rows, further = (part["rows"] if part else [] for part in (shapes, families))
     return TEXT.read_text(encoding="utf-8").format(
-        date=kept["date"],
+        date=_dates(kept),
         machine=f"{kept['versions']['cores']} cores, {kept['versions']['system']}",
-        configurations=len(runs),
-        counts=_lines(_counts(runs)),
-        missed=_lines(f"- {one}" for one in _missed(kept) or ["Nothing."]),
-        anr=_lines(_main(runs, "mean_anr")),
-        precision=_lines(_main(runs, "map")),
-        shares=_lines(_shares(runs)),
-        defaults=_lines(_defaults(kept["defaults"])),
-        strict=_lines(_strict(runs)),
-        halves=_lines(_halves(runs)),
-        small=_lines(_small(runs)),
-        worlds=_lines(_worlds(kept["worlds"])),
-        calibration=_lines(_calibration(runs)),
-        every=_lines(_every(runs)),
-        pair=PAIR,
+        verdict=lines(words.verdict(kept)),
+        advice=lines(words.advice(kept)),
+        draws=shapes["draws"] if shapes else 0,
+        shapes_key=lines(words.key(kept)),
+        shapes=lines(words.gains_table(rows, "shape") if rows else ()),
+        shapes_counted=lines(words.counted(shapes)),
+        shapes_ranks=lines(words.ranks_table(rows, "shape") if rows else ()),
+        shapes_strict=lines(words.strict_table(kept)),
+        shapes_sure=lines(words.sure_table(rows, "shape") if rows else ()),
+        shapes_unsure=lines(words.unsure(kept)),
+        stability=lines(words.stability_table(kept)),
+        few=lines(words.few_table(kept)),
+        families_key=lines(words.families_key(kept)),
+        families=lines(words.gains_table(further, "family") if further else ()),
+        families_ranks=lines(words.ranks_table(further, "family") if further else ()),
+        families_counted=lines(words.counted(families)),
+        families_sure=lines(words.sure_table(further, "family") if further else ()),
+        hurts=lines([*words.hurts(kept)] or ["Nothing of what was measured."]),
+        configurations_figure=_picture(
+            runs,
+            "stages_configurations",
+            "mAP of the baseline, the best rival and adaptive, by configuration",
+        ),
+        strengths_figure=_picture(
+            kept["strengths"],
+            "stages_strengths",
+            "Closed triangles and mAP by the share of strangers that is subtracted",
+        ),
+        same=lines(_same(runs)),
+        counts=lines(_counts(runs) if runs else ()),
+        missed=lines(f"- {one}" for one in _missed(kept) or ["Nothing."]),
+        anr=lines(_main(runs, "mean_anr") if runs else ()),
+        precision=lines(_main(runs, "map") if runs else ()),
+        shares=lines(_shares(runs) if runs else ()),
+        defaults=lines(_defaults(kept["defaults"]) if kept["defaults"] else ()),
+        strict=lines(_strict(runs) if runs else ()),
+        halves=lines(_halves(runs) if runs else ()),
+        small=lines(_small(runs) if runs else ()),
+        worlds=lines(_worlds(kept["worlds"]) if kept["worlds"] else ()),
+        calibration=lines(_calibration(runs) if runs else ()),
+        every=lines(_every(runs) if runs else ()),
     )
+
+
+def _dates(kept: dict[str, Any]) -> str:
+    """When it was measured; parts may be older than the last run."""
+    dates = kept.get("dates", {})
+    older = [f"{part} on {date}" for part, date in dates.items() if date != kept["date"]]
+    return f"{kept['date']} ({', '.join(older)})" if older else kept["date"]
+
+
+def _picture(found: Sequence[Any], name: str, title: str) -> str:
+    return f"![{title}](figures/{name}.svg)" if found else MISSING
+
+
+def _same(runs: Sequence[Run]) -> Iterator[str]:
+    """Whether `auto` decides otherwise than `adaptive` anywhere."""
+    other = [run["name"] for run in runs if run["methods"][AUTO] != run["methods"][OURS]]
+    if runs:
+        where = f"but for {', '.join(other)} " if other else ""
+        yield (
+            f"On the {len(runs)} configurations of the development data {where}`{AUTO}` does what "
+            f"`{OURS}` does."
+        )
 
 
 def better(measure: str, ours: float, theirs: float) -> bool:
@@ -58,19 +110,6 @@ def best_rival(run: Run, measure: str) -> str:
     )
 
 
-def _lines(lines: Iterable[str]) -> str:
-    return "\n".join(lines)
-
-
-def _head(*headings: str) -> Iterator[str]:
-    yield f"| {' | '.join(headings)} |"
-    yield "|" + "---|" * len(headings)
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _wins(runs: Sequence[Run], measure: str, than: Callable[[Run], str]) -> int:
     return sum(
         better(measure, run["methods"][OURS][measure], run["methods"][than(run)][measure]) for run in runs
@@ -78,11 +117,11 @@ def _wins(runs: Sequence[Run], measure: str, than: Callable[[Run], str]) -> int:
 
 
 def _counts(runs: Sequence[Run]) -> Iterator[str]:
-    yield from _head("`adaptive` is better than", "mean ANR", "mAP", "rank-1")
-    yield _row("the baseline", *(f"{_wins(runs, one, lambda _: BASELINE)} of {len(runs)}" for one in _MAIN))
+    yield from head("`adaptive` is better than", "mean ANR", "mAP", "rank-1")
+    yield row("the baseline", *(f"{_wins(runs, one, lambda _: BASELINE)} of {len(runs)}" for one in _MAIN))
     rivals = [_wins(runs, one, lambda run, one=one: best_rival(run, one)) for one in _MAIN]  # type: ignore[misc]
-    yield _row("the best rival", *(f"{count} of {len(runs)}" for count in rivals))
-    yield _row(f"`{PAIR}`", *(f"{_wins(runs, one, lambda _: PAIR)} of {len(runs)}" for one in _MAIN))
+    yield row("the best rival", *(f"{count} of {len(runs)}" for count in rivals))
+    yield row(f"`{PAIR}`", *(f"{_wins(runs, one, lambda _: PAIR)} of {len(runs)}" for one in _MAIN))
     yield ""
     apart = [sum(_apart(run["gains"][one]) for run in runs) for one in _MAIN]
     yield (
@@ -131,7 +170,8 @@ def _failures(kept: dict[str, Any]) -> Iterator[str]:
         reached = max(one["methods"][AUTO]["anr_below_0.3"] for one in kept["defaults"].values())
         if reached < SHARE:
             yield f"{SHARE:.0%} of queries with ANR < 0.3 from pictures: it is {reached:.1%} at best."
-    draws, wins = (sum(values) for values in zip(*(_draws(run) for run in runs), strict=True))
+    draws = sum(run["halves"]["draws"] for run in runs)
+    wins = sum(run["halves"]["better"]["map"] for run in runs)
     if wins < WINS * draws:
         yield f"mAP better than the baseline in {WINS:.0%} of random halves: it is {wins} of {draws}."
     harmed = [
@@ -162,19 +202,15 @@ def _beats(run: Run, measure: str, other: str) -> bool:
     return better(measure, run["methods"][OURS][measure], run["methods"][other][measure])
 
 
-def _draws(run: Run) -> tuple[int, int]:
-    return run["halves"]["draws"], run["halves"]["better"]["map"]
-
-
 def _main(runs: Sequence[Run], measure: str) -> Iterator[str]:
     others = (LEARNING, "learnt", PAIR)
-    yield from _head(
+    yield from head(
         "configuration", "baseline", "best rival", f"`{OURS}`", "difference to the baseline (95 %)",
         *(f"`{one}`" for one in others),
     )  # fmt: skip
     for run in runs:
         methods, gain, rival = run["methods"], run["gains"][measure], best_rival(run, measure)
-        yield _row(
+        yield row(
             run["name"],
             f"{methods[BASELINE][measure]:.4f}",
             f"{methods[rival][measure]:.4f} `{rival}`",
@@ -189,34 +225,34 @@ def _shares(runs: Sequence[Run]) -> Iterator[str]:
     headings = [
         f"{MEASURES[one][0]}: {who}" for one in both for who in ("baseline", "best rival", f"`{OURS}`")
     ]
-    yield from _head("configuration", "queries", *headings)
+    yield from head("configuration", "queries", *headings)
     for run in runs:
         cells = [
             f"{run['methods'][name][one]:.3f}"
             for one in both
             for name in (BASELINE, best_rival(run, one), OURS)
         ]
-        yield _row(run["name"], str(run["queries"]), *cells)
+        yield row(run["name"], str(run["queries"]), *cells)
 
 
 def _defaults(found: dict[str, Any] | None) -> Iterator[str]:
-    yield from _head("preparation", "second stage", "ANR < 0.3", "mean ANR", "mAP", "rank-1")
+    yield from head("preparation", "second stage", "ANR < 0.3", "mean ANR", "mAP", "rank-1")
     for one in (found or {}).values():
         for name, values in one["methods"].items():
             cells = [f"{values[key]:.3f}" for key in ("anr_below_0.3", "mean_anr", "map", "rank1")]
-            yield _row(f"`{one['preparation']}` ({one['numbers']} numbers)", f"`{name}`", *cells)
+            yield row(f"`{one['preparation']}` ({one['numbers']} numbers)", f"`{name}`", *cells)
 
 
 def _strict(runs: Sequence[Run]) -> Iterator[str]:
     kinds = ("baseline", "inside", "strict")
-    words = ("baseline", "in the gallery", "strict")
-    yield from _head(
-        "configuration", "queries", *(f"{label}: {one}" for label in ("mean ANR", "mAP") for one in words)
+    asked = ("baseline", "in the gallery", "strict")
+    yield from head(
+        "configuration", "queries", *(f"{label}: {one}" for label in ("mean ANR", "mAP") for one in asked)
     )
     for run in runs:
         found = run["strict"]
         cells = [f"{found[kind][measure]:.4f}" for measure in ("mean_anr", "map") for kind in kinds]
-        yield _row(run["name"], str(found["queries"]), *cells)
+        yield row(run["name"], str(found["queries"]), *cells)
     wins = [
         sum(better(one, *(run["strict"][kind][one] for kind in _ASKED)) for run in runs)
         for one in ("mean_anr", "map")
@@ -235,7 +271,7 @@ def _strictly_best(run: Run, measure: str) -> bool:
 
 
 def _halves(runs: Sequence[Run]) -> Iterator[str]:
-    yield from _head("configuration", "better mAP", "worst change", "better mean ANR", "worst change")
+    yield from head("configuration", "better mAP", "worst change", "better mean ANR", "worst change")
     for run in runs:
         found = run["halves"]
         cells = [
@@ -243,7 +279,7 @@ def _halves(runs: Sequence[Run]) -> Iterator[str]:
             for one in ("map", "mean_anr")
             for cell in (f"{found['better'][one]} of {found['draws']}", f"{found['worst'][one]:+.4f}")
         ]
-        yield _row(run["name"], *cells)
+        yield row(run["name"], *cells)
     total = sum(run["halves"]["draws"] for run in runs)
     wins = [sum(run["halves"]["better"][one] for run in runs) for one in ("map", "mean_anr")]
     yield ""
@@ -252,15 +288,20 @@ def _halves(runs: Sequence[Run]) -> Iterator[str]:
 
 def _small(runs: Sequence[Run]) -> Iterator[str]:
     sizes = list(runs[0]["small"])
-    yield from _head("configuration", *(f"{size} sets" for size in sizes), "worst single draw")
+    yield from head("configuration", *(f"{size} sets" for size in sizes), "worst single draw")
     for run in runs:
         found = run["small"]
         worst = min(one["worst"] for one in found.values())
-        yield _row(run["name"], *(f"{found[size]['mean']:+.4f}" for size in sizes), f"{worst:+.3f}")
+        yield row(run["name"], *(f"{found[size]['mean']:+.4f}" for size in sizes), f"{worst:+.3f}")
+    idle = [size for size in sizes if not any(run["small"][size]["mean"] for run in runs)]
+    yield ""
+    if idle:
+        yield f"No draw of {words.listed(idle)} sets changed on average anywhere."
+    yield "A single draw can lose more than the mean does."
 
 
 def _worlds(found: Sequence[Run]) -> Iterator[str]:
-    yield from _head(
+    yield from head(
         "world",
         "noise",
         "sets",
@@ -273,7 +314,7 @@ def _worlds(found: Sequence[Run]) -> Iterator[str]:
     for one in found:
         methods, rival = one["methods"], best_rival(one, "map")
         stays = " (stays)" if one["stays"] else ""
-        yield _row(
+        yield row(
             one["name"],
             f"{one['noise']:g}",
             str(one["sets"]),
@@ -287,11 +328,11 @@ def _worlds(found: Sequence[Run]) -> Iterator[str]:
 
 def _calibration(runs: Sequence[Run]) -> Iterator[str]:
     headings = ("error, first 20", "error, first", "worth reading", "right of these")
-    yield from _head("configuration", *headings, "baseline: first 20", "first")
+    yield from head("configuration", *headings, "baseline: first 20", "first")
     for run in runs:
         ours, theirs = run["calibration"][AUTO], run["calibration"][BASELINE]
         right = "" if ours["precision"] is None else f"{ours['precision']:.0%}"
-        yield _row(
+        yield row(
             run["name"],
             f"{ours['error']:.3f}",
             f"{ours['error_first']:.3f}",
@@ -300,9 +341,12 @@ def _calibration(runs: Sequence[Run]) -> Iterator[str]:
             f"{theirs['error']:.3f}",
             f"{theirs['error_first']:.3f}",
         )
+    harder = sum(run["calibration"][AUTO]["error_first"] > run["calibration"][AUTO]["error"] for run in runs)
+    yield ""
+    yield f"The very first answer is the harder test: its error is the larger one on {harder} of {len(runs)}."
 
 
 def _every(runs: Sequence[Run]) -> Iterator[str]:
-    yield from _head("method", *(run["name"] for run in runs))
+    yield from head("method", *(run["name"] for run in runs))
     for name in runs[0]["methods"]:
-        yield _row(f"`{name}`", *(f"{run['methods'][name]['map']:.3f}" for run in runs))
+        yield row(f"`{name}`", *(f"{run['methods'][name]['map']:.3f}" for run in runs))

@@ -155,6 +155,8 @@ def drawn_worlds(study: Study) -> dict[str, Any]:
 
 
 PARTS = {"configurations": configurations, "shapes": shapes, "families": further, "worlds": drawn_worlds}
+# The first of what the record holds of each.
+HOLDS = {"configurations": "runs", "shapes": "shapes", "families": "families", "worlds": "worlds"}
 # What the page is made of if nothing was measured of a part.
 NOTHING: dict[str, Any] = {
     "runs": [],
@@ -170,7 +172,9 @@ def measured(study: Study, only: list[str], before: dict[str, Any]) -> dict[str,
     """The record with some parts measured anew; those that cannot be measured stay as they were."""
     today = {"date": time.strftime("%Y-%m-%d"), "versions": versions()}
     found: dict[str, Any] = {**NOTHING, **before, **today}
-    dates: dict[str, str] = dict(before.get("dates", {}))
+    dates = {part: before["date"] for part, name in HOLDS.items() if before.get(name)} | before.get(
+        "dates", {}
+    )
     real = False
     for part in only:
         new = PARTS[part](study)
