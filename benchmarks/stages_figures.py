@@ -1,10 +1,10 @@
-"""The two figures of the page about second stages, from its record."""
+"""The figures of the page about second stages, from its record."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.stages_measure import BASELINE, OURS
+from benchmarks.stages_measure import AUTO, BASELINE, OURS
 from benchmarks.stages_page import best_rival
 from lookalike.reporting.figure import Figure
 from lookalike.reporting.style import BLUE, GRAY, VERMILLION, legend_below
@@ -17,9 +17,52 @@ NAMES = {"triangles": "triangles", "map": "mAP"}
 
 
 def figures(kept: dict[str, Any]) -> list[Figure]:
-    """Both of them, as far as there is something to show."""
-    parts = ((_configurations, kept["runs"]), (_strengths, kept["strengths"]))
+    """All of them, as far as there is something to show."""
+    shapes = kept["shapes"]["rows"] if kept.get("shapes") else []
+    parts = ((_shapes, shapes), (_configurations, kept["runs"]), (_strengths, kept["strengths"]))
     return [draw(found) for draw, found in parts if found]
+
+
+def _shapes(rows: list[dict[str, Any]]) -> Figure:
+    names = [f"{one['shape']}, sets of {one['faces']}" for one in rows]
+    gains = [one["gains"]["map"] for one in rows]
+    rival = [one["best_rival"]["map"] - one["methods"][BASELINE]["map"] for one in rows]
+
+    def draw(canvas: Canvas) -> None:
+        axes = canvas.subplots()
+        places = list(range(len(rows)))
+        axes.axvline(0, color=GRAY, linewidth=1)
+        axes.hlines(
+            places,
+            [one["low"] for one in gains],
+            [one["high"] for one in gains],
+            color=VERMILLION,
+            linewidth=1,
+        )
+        look = {"linestyle": "none", "markersize": 3.2}
+        handles = [
+            axes.plot(rival, places, color=BLUE, marker="s", **look)[0],
+            axes.plot([one["mean"] for one in gains], places, color=VERMILLION, marker="D", **look)[0],
+        ]
+        axes.set_yticks(places, names)
+        axes.invert_yaxis()
+        axes.set_xlabel("gain of mAP over the baseline")
+        legend_below(canvas, handles, ["best rival", AUTO], columns=2)
+
+    return Figure(
+        name="stages_shapes",
+        title="What auto and the best rival gain over the baseline, by shape",
+        caption="The rival is chosen with labels, gallery by gallery. Lines are 95 % intervals of auto.",
+        table={
+            "shape": names,
+            "best rival": rival,
+            AUTO: [one["mean"] for one in gains],
+            "low": [one["low"] for one in gains],
+            "high": [one["high"] for one in gains],
+        },
+        draw=draw,
+        height=2.2 + ROW * len(rows),
+    )
 
 
 def _configurations(runs: list[dict[str, Any]]) -> Figure:

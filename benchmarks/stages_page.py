@@ -48,6 +48,9 @@ def page(kept: dict[str, Any]) -> str:
         families_counted=lines(words.counted(families)),
         families_sure=lines(words.sure_table(further, "family") if further else ()),
         hurts=lines([*words.hurts(kept)] or ["Nothing of what was measured."]),
+        shapes_figure=_picture(
+            rows, "stages_shapes", "What auto and the best rival gain over the baseline, by shape"
+        ),
         configurations_figure=_picture(
             runs,
             "stages_configurations",

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.real_faces import DATA, DOCS
 from benchmarks.stages_data import YTF, Cases
-from benchmarks.stages_families import families
+from benchmarks.stages_families import FAMILIES, families
 from benchmarks.stages_galleries import few, gallery, stability, strict, together, without_queries
 from benchmarks.stages_kept import Kept
 from benchmarks.stages_measure import AUTO, BASELINE, drawn, halves, measures, small, strengths, whole
@@ -175,15 +175,17 @@ def measured(study: Study, only: list[str], before: dict[str, Any]) -> dict[str,
     dates = {part: before["date"] for part, name in HOLDS.items() if before.get(name)} | before.get(
         "dates", {}
     )
-    real = False
+    if only != ["worlds"] and not _faces_at_hand(study.data):
+        raise NotFound(f"there are no faces in {study.data}: give --data, see docs/reranking.md")
     for part in only:
         new = PARTS[part](study)
         found |= new
         dates |= {part: today["date"]} if new else {}
-        real |= bool(new) and part != "worlds"
-    if not real and only != ["worlds"]:
-        raise NotFound(f"there are no faces in {study.data}: give --data, see docs/reranking.md")
     return found | {"dates": dates}
+
+
+def _faces_at_hand(data: Path) -> bool:
+    return any((data / name).exists() for name in (ACTORS, *(one.needs for one in FAMILIES)))
 
 
 def main() -> None:

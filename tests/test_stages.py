@@ -7,19 +7,28 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks import study_stages
 from benchmarks.real_faces import RIVALS
 from benchmarks.stages_data import CONFIGURATIONS, Case, Configuration, indexed
+from benchmarks.stages_families import FAMILIES, families
 from benchmarks.stages_figures import figures
+from benchmarks.stages_galleries import few, gallery, harm, is_harmed, stability, together, without_queries
+from benchmarks.stages_galleries import strict as strict_of_some
+from benchmarks.stages_kept import Kept
 from benchmarks.stages_measure import METHODS, drawn, halves, small, strengths, strict, whole
 from benchmarks.stages_page import best_rival, page
 from benchmarks.stages_parts import Pool
+from benchmarks.stages_shapes import ACTORS, DRAWS, FACES, SHAPES, WORDS, Photos, galleries
+from benchmarks.stages_words import MISSING
 from benchmarks.stages_worlds import NOISES, World, draw, shapes
+from benchmarks.study_stages import NOTHING
 from lookalike import index, train
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.transitivity.tables import compare
@@ -54,6 +63,49 @@ def test_everything_is_measured_everywhere(kept: dict[str, Any]) -> None:
     assert [(one["name"], one["noise"]) for one in kept["worlds"]] == [
         (name, noise) for name in shapes() for noise in NOISES
     ]
+
+
+def test_every_shape_and_family_is_measured(kept: dict[str, Any]) -> None:
+    found = kept["shapes"]
+    assert [(one["shape"], one["faces"]) for one in found["rows"]] == [
+        (shape, faces) for shape in SHAPES for faces in FACES
+    ]
+    assert len(found["galleries"]) == len(found["rows"]) * DRAWS
+    assert list(found["strict"]) == list(found["stability"]) == list(SHAPES) == list(WORDS)
+    assert [one["family"] for one in kept["families"]["rows"]] == [one.name for one in FAMILIES]
+
+
+def test_a_part_that_was_not_measured_says_so(kept: dict[str, Any]) -> None:
+    nothing = page({**kept, **NOTHING})
+    assert nothing.count(MISSING) > 20
+    assert figures({**kept, **NOTHING}) == []
+    for part in ("shapes", "families", "worlds", "runs"):
+        text = page({**kept, part: NOTHING[part]})
+        assert 0 < text.count(MISSING) < nothing.count(MISSING)
+
+
+def test_what_the_page_says_of_shapes_follows_the_figures(kept: dict[str, Any]) -> None:
+    text = {}
+    for sign in (-1, 1):
+        changed = json.loads(json.dumps(kept))
+        for one in changed["shapes"]["galleries"]:
+            one["methods"]["auto"] = {
+                "map": one["methods"]["baseline"]["map"] + 0.1 * sign,
+                "mean_anr": one["methods"]["baseline"]["mean_anr"] - 0.1 * sign,
+                "rank1": 1.0,
+            }
+        for one in changed["shapes"]["rows"]:
+            one["gains"]["map"] = {"mean": 0.1 * sign, "low": 0.1 * sign, "high": 0.1 * sign}
+            one["gains"]["mean_anr"] = {"mean": -0.1 * sign, "low": -0.1 * sign, "high": -0.1 * sign}
+            one |= {"stays": 0, "harmed": DRAWS if sign < 0 else 0}
+        text[sign] = page(changed)
+    every = f"{', '.join(list(SHAPES)[:-1])} and {list(SHAPES)[-1]}."
+    assert f"It helps on {every}" in text[1]
+    assert f"It hurts on {every}" in text[-1]
+    assert "**Leave it at `auto`.**" in text[1]
+    assert "**Leave it at `auto`.**" not in text[-1]
+    assert text[-1].count("measure first") == len(SHAPES)
+    assert "measure first" not in text[1]
 
 
 def test_a_number_of_the_record_is_a_number_of_the_page(kept: dict[str, Any]) -> None:
@@ -159,6 +211,116 @@ def test_faces_are_picked_after_the_preparation_was_learnt() -> None:
     np.testing.assert_allclose(fewer, first[[0, 4, 7]], rtol=1e-5)
 
 
+# Galleries in the shapes that people have.
+
+
+@pytest.fixture(scope="module")
+def photos() -> Photos:
+    sets, labels = small_world(people=12, sets=20, faces=1, dimension=32, spread=0.9)
+    return Photos(np.concatenate([one.faces for one in sets]), np.array([labels[one.id] for one in sets]))
+
+
+def test_a_shape_has_the_sets_that_it_claims(photos: Photos) -> None:
+    counts = (15, 6, 6, 2, 1, 1)
+    first, other = galleries(photos, "uneven", counts, 0, 1, 2)
+    for one in (first, other):
+        assert sorted(Counter(one.labels.values()).values(), reverse=True) == list(counts)
+        assert {each.id for each in one.sets} == set(one.labels)
+        assert len({each.faces.tobytes() for each in one.sets}) == sum(counts)
+    assert first.labels != other.labels
+    again = next(galleries(photos, "uneven", counts, 0, 1, 1))
+    assert again.labels == first.labels
+    assert next(galleries(photos, "uneven", counts, 1, 1, 1)).labels != first.labels
+
+
+def test_ids_of_a_shape_do_not_tell_who_is_who(photos: Photos) -> None:
+    one = next(galleries(photos, "even", (10,) * 6, 0, 1, 1))
+    people = [one.labels[id] for id in sorted(one.labels)]
+    assert 3 * sum(a == b for a, b in pairwise(people)) < len(people)
+
+
+def test_no_photo_is_in_two_sets_and_who_has_most_gives_all(photos: Photos) -> None:
+    one = next(galleries(photos, "triples", (9, 2), 0, 3, 1))
+    assert [len(each) for each in one.sets] == [3] * 8  # 20 photos make six sets of three, not nine
+    faces = np.concatenate([each.faces for each in one.sets])
+    assert len(np.unique(faces, axis=0)) == len(faces)
+
+
+def test_what_is_measured_of_galleries(photos: Photos) -> None:
+    cases = [one.case() for one in galleries(photos, "even", (6,) * 10, 0, 1, 2)]
+    records = [gallery(case) for case in cases]
+    assert [one["sets"] for one in records] == [60, 60]
+    row = together(records)
+    assert (row["galleries"], row["queries"]) == (2, 120)
+    for measure in ("map", "mean_anr"):
+        gain = row["gains"][measure]
+        means = [np.mean([one["methods"][name][measure] for one in records]) for name in ("auto", "baseline")]
+        assert gain["mean"] == pytest.approx(means[0] - means[1])
+        assert gain["low"] <= gain["mean"] <= gain["high"]
+        assert row["worst"][measure] == max(harm(one)[measure] for one in records)
+    best = [
+        max(value["map"] for name, value in one["methods"].items() if name not in ("auto", "baseline"))
+        for one in records
+    ]
+    assert row["best_rival"]["map"] == pytest.approx(np.mean(best))
+    kept = without_queries(records[0])
+    assert {"people", "values"}.isdisjoint(kept)
+    assert json.dumps(kept)
+
+
+def test_harm_is_a_loss_of_either_measure() -> None:
+    def record(precision: float, anr: float) -> dict[str, Any]:
+        return {
+            "methods": {
+                "baseline": {"map": 0.5, "mean_anr": 0.1},
+                "auto": {"map": precision, "mean_anr": anr},
+            }
+        }
+
+    assert not is_harmed(record(0.496, 0.104))
+    assert is_harmed(record(0.494, 0.05))
+    assert is_harmed(record(0.6, 0.106))
+
+
+def test_stability_and_strict_queries_of_a_shape(photos: Photos) -> None:
+    case = next(galleries(photos, "even", (6,) * 10, 0, 1, 1)).case()
+    found = stability(case, 2)
+    assert (found["refits"], found["said"]) == (2, 2)
+    assert 0 <= found["change"] < 0.5
+    assert 0 <= found["flips"] <= found["worst"] <= 1
+    assert found["least"] <= found["most"]
+    asked = strict_of_some(case, 7)
+    assert asked["queries"] == 7
+    assert asked["strict"]["map"] == pytest.approx(asked["inside"]["map"], abs=0.15)
+    changes = few([Pool(case.tables, case.labels)], (10, 30), 3)
+    assert {one["draws"] for one in changes.values()} == {3}
+    assert all(one["worst"] <= one["mean"] for one in changes.values())
+
+
+def test_families_are_those_whose_pictures_are_at_hand(tmp_path: Path) -> None:
+    assert list(families(tmp_path)) == []
+    (tmp_path / "extyaleb_sets.npz").touch()
+    assert [one.name for one in families(tmp_path)] == ["Yale, LBP"]
+
+
+def test_pieces_are_measured_once(tmp_path: Path) -> None:
+    kept, counted = Kept(tmp_path), Counter[str]()
+
+    def measure() -> dict[str, Any]:
+        counted["times"] += 1
+        return {"map": 0.25}
+
+    assert kept.once("one", measure) == Kept(tmp_path).once("one", measure) == {"map": 0.25}
+    assert counted["times"] == 1
+
+    def interrupted() -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kept.once("two", interrupted)
+    assert kept.once("two", measure) == {"map": 0.25}
+
+
 # Drawn worlds.
 
 
@@ -217,6 +379,24 @@ def test_a_world_is_measured(drawn_worlds: dict[str, World]) -> None:
     assert (found["sets"], found["queries"], found["stays"]) == (400, 100, True)
     assert found["methods"]["auto"] == found["methods"]["baseline"]
     assert best_rival(found, "map") == "cprr" in RIVALS
+
+
+def test_one_part_is_measured_and_the_others_stay(
+    tmp_path: Path, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(study_stages.PARTS, "worlds", lambda study: {"worlds": kept["worlds"][:2]})
+    study = study_stages.Study(tmp_path, tmp_path, Kept(tmp_path))
+    found = study_stages.measured(study, ["worlds"], kept)
+    assert found["worlds"] == kept["worlds"][:2]
+    assert found["dates"]["worlds"] == found["date"]
+    # Of other faces nothing is at hand: what was measured of them is kept.
+    (tmp_path / ACTORS).touch()
+    monkeypatch.setitem(study_stages.PARTS, "shapes", lambda study: {"shapes": kept["shapes"] | {"draws": 7}})
+    found = study_stages.measured(study, list(study_stages.PARTS), kept)
+    assert found["shapes"]["draws"] == 7
+    for part in ("runs", "strengths", "defaults", "families"):
+        assert found[part] == kept[part]
+    assert page(found)
 
 
 def test_nothing_at_hand_is_a_sentence(tmp_path: Path) -> None:
