@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from benchmarks.stages_data import Case
 from benchmarks.stages_measure import AUTO, BASELINE, COMPARED, SEED
 from benchmarks.stages_parts import Pool
+from benchmarks.stages_shapes import Drawn
 from lookalike import train
 from lookalike.calibrating import calibrate
 from lookalike.evaluation.measures import MEASURES
@@ -31,7 +32,7 @@ STRICT = 60
 # Stability: a tenth of the sets is left out so many times; answers are compared so far down.
 LEFT_OUT, REFITS, DEPTH = 0.1, 8, 20
 # Sets that are asked each time, evenly spread.
-ASKED = 80
+ASKED = 200
 EVEN = 0.5
 
 
@@ -174,7 +175,7 @@ def _evenly(total: int, most: int) -> NDArray[np.int64]:
 # Stability.
 
 
-def stability(case: Case, refits: int = REFITS) -> Record:
+def stability(drawn: Drawn, refits: int = REFITS) -> Record:
     """Leave a tenth of the sets out, several times: how far probabilities of the others move.
 
     Returns
@@ -184,14 +185,12 @@ def stability(case: Case, refits: int = REFITS) -> Record:
     worth, least, most : answers worth reading a query in the whole gallery, and their range over the refits
     said, unsaid : refits with probabilities and without any
     """
-    pool = Pool(case.tables, case.labels)
-    asked = {pool.ids[number] for number in _evenly(len(pool.ids), ASKED).tolist()}
-    before = _answers(pool.tables(range(len(pool.ids))), asked)
+    ids = sorted(drawn.labels)
+    asked = {ids[number] for number in _evenly(len(ids), ASKED).tolist()}
+    before = _answers(drawn.case().tables, asked)
     changes, flips, worth = [], [], []
     for seed in range(refits):
-        rng = np.random.default_rng(seed)
-        left = rng.choice(len(pool.ids), round((1 - LEFT_OUT) * len(pool.ids)), replace=False)
-        after = _answers(pool.tables(left), asked)
+        after = _answers(drawn.without(LEFT_OUT, np.random.default_rng(seed)).case().tables, asked)
         if before and after:
             changes += _changes(before, after)
             flips.append(_flips(before, after))

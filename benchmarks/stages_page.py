@@ -9,6 +9,7 @@ from typing import Any
 from benchmarks import stages_words as words
 from benchmarks.real_faces import RIVALS
 from benchmarks.stages_measure import AUTO, BASELINE, OURS, PAIR
+from benchmarks.stages_shapes import DRAWS
 from benchmarks.stages_words import MISSING, head, lines, row
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.reliability import TOLERATED
@@ -32,7 +33,7 @@ def page(kept: dict[str, Any]) -> str:
         machine=f"{kept['versions']['cores']} cores, {kept['versions']['system']}",
         verdict=lines(words.verdict(kept)),
         advice=lines(words.advice(kept)),
-        draws=shapes["draws"] if shapes else 0,
+        draws=shapes["draws"] if shapes else DRAWS,
         shapes_key=lines(words.key(kept)),
         shapes=lines(words.gains_table(rows, "shape") if rows else ()),
         shapes_counted=lines(words.counted(shapes)),

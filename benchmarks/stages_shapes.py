@@ -74,6 +74,12 @@ class Drawn(NamedTuple):
         """Shape, photos in a set and draw."""
         return f"{self.shape} of {self.faces}, draw {self.draw}"
 
+    def without(self, share: float, rng: np.random.Generator) -> Drawn:
+        """The same gallery with a random share of its sets left out."""
+        stay = np.sort(rng.choice(len(self.sets), round((1 - share) * len(self.sets)), replace=False))
+        sets = [self.sets[number] for number in stay.tolist()]
+        return self._replace(sets=sets, labels={one.id: self.labels[one.id] for one in sets})
+
     def case(self, preparation: str = "none") -> Case:
         """Prepare and compare its sets; a preparation learns from this gallery alone."""
         learnt = prepare_sets(self.sets, preparation)

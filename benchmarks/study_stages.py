@@ -111,7 +111,7 @@ def shapes(study: Study) -> dict[str, Any]:
         return {}
     photos = Photos.read(path)
     found: dict[str, Any] = {"draws": study.draws, "rows": [], "galleries": [], "strict": {}, "stability": {}}
-    firsts = []
+    cases = []
     for number, (shape, counts) in enumerate(SHAPES.items()):
         for faces in FACES:
             records = [
@@ -120,10 +120,11 @@ def shapes(study: Study) -> dict[str, Any]:
             ]
             found["rows"].append({"shape": shape, "faces": faces, **together(records)})
             found["galleries"] += [without_queries(one) for one in records]
-        firsts.append(next(galleries(photos, shape, counts, number, FACES[0], 1)).case())
-        found["strict"][shape] = study.once(f"{shape}, strict", strict, firsts[-1])
-        found["stability"][shape] = study.once(f"{shape}, stability", stability, firsts[-1])
-    pools = [Pool(one.tables, one.labels) for one in firsts]
+        [first] = galleries(photos, shape, counts, number, FACES[0], 1)
+        cases.append(first.case())
+        found["strict"][shape] = study.once(f"{shape}, strict", strict, cases[-1])
+        found["stability"][shape] = study.once(f"{shape}, stability", stability, first)
+    pools = [Pool(one.tables, one.labels) for one in cases]
     found["few"] = study.once("few sets of any shape", few, pools, SIZES, SMALL_DRAWS)
     return {"shapes": found}
 

@@ -283,18 +283,19 @@ def test_harm_is_a_loss_of_either_measure() -> None:
 
 
 def test_stability_and_strict_queries_of_a_shape(photos: Photos) -> None:
-    case = next(galleries(photos, "even", (6,) * 10, 0, 1, 1)).case()
-    found = stability(case, 2)
+    one = next(galleries(photos, "even", (6,) * 10, 0, 1, 1))
+    found = stability(one, 2)
     assert (found["refits"], found["said"]) == (2, 2)
     assert 0 <= found["change"] < 0.5
     assert 0 <= found["flips"] <= found["worst"] <= 1
     assert found["least"] <= found["most"]
+    case = one.case()
     asked = strict_of_some(case, 7)
     assert asked["queries"] == 7
     assert asked["strict"]["map"] == pytest.approx(asked["inside"]["map"], abs=0.15)
     changes = few([Pool(case.tables, case.labels)], (10, 30), 3)
-    assert {one["draws"] for one in changes.values()} == {3}
-    assert all(one["worst"] <= one["mean"] for one in changes.values())
+    assert {each["draws"] for each in changes.values()} == {3}
+    assert all(each["worst"] <= each["mean"] for each in changes.values())
 
 
 def test_families_are_those_whose_pictures_are_at_hand(tmp_path: Path) -> None:
