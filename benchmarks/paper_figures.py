@@ -29,7 +29,7 @@ from lookalike.ingest import add
 from lookalike.rerankers.baseline import Baseline
 from lookalike.rerankers.learnt import LOOSE, SOME_LANDMARKS, SOME_ROWS
 from lookalike.retrieval import Search
-from lookalike.transitivity.examples import draw_examples
+from lookalike.transitivity.examples import MOST_ROWS, draw_examples
 from lookalike.transitivity.extrapolation import features_asked
 from lookalike.transitivity.metafeatures import metafeatures
 from lookalike.transitivity.proxies import proxy_slots
@@ -62,7 +62,7 @@ def fewer_matches(ranks: Ranks, total: int, count: int) -> Iterator[tuple[Ranks,
 
 
 def reweighted(
-    all_ranks: Sequence[Ranks], total: int, counted: bool, queries: dict[int, int] = QUERIES
+    all_ranks: Sequence[Ranks], total: int, counted: bool, queries: dict[int, int]
 ) -> tuple[Floats, Floats]:
     """ANR of every query with every choice of its matches, and weights that make their numbers fit.
 
@@ -81,12 +81,14 @@ def reweighted(
     return np.array(anr), np.array(weights)
 
 
-def figures(all_ranks: Sequence[Ranks], total: int, counted: bool) -> dict[str, float]:
+def figures(
+    all_ranks: Sequence[Ranks], total: int, counted: bool, queries: dict[int, int] = QUERIES
+) -> dict[str, float]:
     """The paper's figures of one method, with YouTube Faces' numbers of matches."""
-    anr, weights = reweighted(all_ranks, total, counted)
+    anr, weights = reweighted(all_ranks, total, counted, queries)
     share = weights / weights.sum()
     order = np.argsort(anr, kind="stable")
-    reached = np.searchsorted(np.cumsum(share[order]), QUANTILE - 1e-12)
+    reached = int(np.searchsorted(np.cumsum(share[order]), QUANTILE - 1e-12))
     return {
         "mean_anr": float(share @ anr),
         "anr_below_0.3": float(share @ (anr < 0.3)),
@@ -96,6 +98,8 @@ def figures(all_ranks: Sequence[Ranks], total: int, counted: bool) -> dict[str, 
 
 
 # Readings of the recipe.
+
+BETTER: Final = {"mean_anr": min, "anr_below_0.3": max, "anr_below_0.5": max, "anr_q98": min}
 
 PROXIES: Final = (1, 3, 10)
 ACROSS: Final[dict[str, Callable[[Floats], Floats]]] = {
@@ -133,16 +137,29 @@ SCALES: Final = (
 )
 
 
+Reading = tuple[str, int, str, str]
+
+
 def readings(tables: Tables, labels: Labels, seed: int) -> dict[str, Any]:
-    """The best figure that any reading of the recipe reaches, and which reading that is.
+    """The best figure that any reading of the recipe reaches, and which reading that is."""
+    ranks = ranks_by_reading(tables, labels, seed)
+    found = {name: figures(some, len(tables) - 1, counted=False) for name, some in ranks.items()}
+    best = {}
+    for measure, choose in BETTER.items():
+        value, name = choose((found[name][measure], name) for name in found)
+        best[measure] = {"value": value, "reading": list(name)}
+    return {"tried": len(found), "best": best}
+
+
+def ranks_by_reading(tables: Tables, labels: Labels, seed: int) -> dict[Reading, list[Ranks]]:
+    """Ranks of the matches of every query by every reading.
 
     A reading is a way to scale the five numbers, to choose how many of the ten proxies speak, to put together
     what they say, and to hold it beside the baseline. All are trained on the paper's examples of one seed.
     """
     persons = np.array([labels[id] for id in tables.ids])
     regressors = {scale.name: _trained(tables, scale, seed) for scale in SCALES}
-    names = list(product(regressors, PROXIES, ACROSS, BESIDE))
-    ranks: dict[tuple[str, int, str, str], list[Ranks]] = {name: [] for name in names}
+    ranks: dict[Reading, list[Ranks]] = {name: [] for name in product(regressors, PROXIES, ACROSS, BESIDE)}
     search = Search(tables, Baseline())
     for row in search.rows([id for id in tables.ids if (persons == labels[id]).sum() > 1]):
         features = metafeatures(row, tables, proxy_slots(tables.neighbours, max(PROXIES), row.member))
@@ -153,23 +170,13 @@ def readings(tables: Tables, labels: Labels, seed: int) -> dict[str, Any]:
                 scores = BESIDE[beside](ACROSS[across](said[:, :count]), row.scores)
                 place = np.flatnonzero(same[search.order(row, scores)]) + 1
                 ranks[scale, count, across, beside].append(place)
-    found = {name: figures(some, len(tables) - 1, counted=False) for name, some in ranks.items()}
-    best = {}
-    for measure, is_better in (
-        ("mean_anr", min),
-        ("anr_below_0.3", max),
-        ("anr_below_0.5", max),
-        ("anr_q98", min),
-    ):
-        name = is_better(names, key=lambda one: found[one][measure])
-        best[measure] = {"value": found[name][measure], "reading": list(name)}
-    return {"tried": len(names), "best": best}
+    return ranks
 
 
 def _trained(tables: Tables, scale: Scale, seed: int) -> Callable[[Floats], Floats]:
     is_plain = scale is SCALES[0]
-    most = {} if is_plain else {"most": SOME_ROWS}
-    x, y = draw_examples(tables, np.random.default_rng(seed), proxies=max(PROXIES), **most)
+    most = MOST_ROWS if is_plain else SOME_ROWS
+    x, y = draw_examples(tables, np.random.default_rng(seed), proxies=max(PROXIES), most=most)
     scaling = scale.make(x, features_asked(tables, max(PROXIES)))
     # Scaled numbers fill the kernel: trained as the option standardised=true is.
     settings = Settings() if is_plain else Settings(rank_tolerance=LOOSE, most_landmarks=SOME_LANDMARKS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,14 +33,19 @@ def section(kept: dict[str, Any]) -> str:
         date=kept["date"],
         collection=kept["collection"],
         has=" and ".join(f"{many} queries with {count} matches" for count, many in available.items()),
-        wanted=", ".join(str(many) for many in kept["queries"].values()),
+        wanted=_listed(kept["queries"].values(), "and"),
         seeds=len(kept["seeds"]),
         scales=kept["scales"],
-        proxies=", ".join(map(str, kept["proxies"])),
+        proxies=_listed(kept["proxies"], "or"),
         sets=kept["sets"],
         table="\n".join(_table(kept)),
         readings="\n".join(_readings(kept["runs"])),
     )
+
+
+def _listed(numbers: Iterable[int], word: str) -> str:
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} {word} {last}"
 
 
 def _table(kept: dict[str, Any]) -> Iterator[str]:

@@ -63,7 +63,7 @@ def numbers(tables: Tables, proxies: int = PROXIES) -> tuple[Floats, Floats]:
     """Mean and largest over the proxies of the five numbers of every query and target; (n, n, 5) each."""
     total = len(tables)
     mean, largest = np.zeros((total, total, 5)), np.zeros((total, total, 5))
-    for row in rows(tables, tables.sets[:], list(range(total))):  # type: ignore[arg-type]
+    for row in rows(tables, tables.sets[:], list(range(total))):
         features = metafeatures(row, tables, proxy_slots(tables.neighbours, proxies, row.member))
         mean[row.member], largest[row.member] = features.mean(axis=1), features.max(axis=1)
     return mean, largest

@@ -13,6 +13,8 @@ from lookalike.transitivity.penalty import PENALTIES
 MEASURED = ("mean_anr", "map", "rank1")
 FITTED = ("mean_anr", "anr_below_0.3", "anr_q98", "map", "rank1")
 BASELINE = "baseline"
+# A slice of the database that the paper is about.
+PAPERS = "ytf_dev"
 # Differences smaller than this are rounding.
 EQUAL = 1e-9
 
@@ -84,6 +86,15 @@ def _labelled(kept: dict[str, Any]) -> Iterator[str]:
         yield f"| {run['collection']} | `{run['similarity']}` | {cells} |"
     yield ""
     yield " ".join(_signs(runs, one) for one in ("s4", "s5"))
+    tails = [
+        found["anr_q98"] for run in runs if run["collection"] == PAPERS for found in run["fits"].values()
+    ]
+    if tails:
+        yield ""
+        yield (
+            f"Even with labels no fit on {PAPERS} brings the 98 % quantile of ANR below {min(tails):.2f}, "
+            "where the paper reports less than 0.5 without."
+        )
 
 
 def _signs(runs: list[dict[str, Any]], name: str) -> str:

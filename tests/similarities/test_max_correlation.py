@@ -27,7 +27,12 @@ def test_worked_by_hand() -> None:
 
 def test_a_subspace_of_as_many_dimensions_as_faces_memorises_them() -> None:
     # R has three faces: a subspace of three dimensions could hold any three, one of two only some.
-    assert MaxCorrelation(dimension=3).memorises(MaxCorrelation(dimension=3).prepare(R))
+    part = MaxCorrelation(dimension=3)
+    assert part.memorises(part.prepare(R))
+    # Which is why it teaches nothing: s2 of its own faces is 1, and s1 of the faces of such a proxy.
+    positives, negatives = part.examples(part.prepare(R), part.prepare(P))
+    np.testing.assert_allclose(positives[:, 1], 1.0)
+    np.testing.assert_allclose(negatives[:, 0], 1.0)
     assert not MaxCorrelation(dimension=2).memorises(MaxCorrelation(dimension=2).prepare(R))
 
 
