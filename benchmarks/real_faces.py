@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.footage_faces import FOLDER, measure_films
+from benchmarks.paper_figures import FACES, measure_paper
 from benchmarks.results_page import page, plot_name
 from lookalike import Gallery, index
 from lookalike.cli.terminal import Progresses
@@ -126,8 +127,10 @@ def main() -> None:
     except LookalikeError as reason:
         sys.exit(f"results: {reason}")
     kept = {"date": time.strftime("%Y-%m-%d"), "versions": versions(), **measured}
-    (options.out / "results.json").write_text(json.dumps(kept, indent=1, allow_nan=False) + "\n")
-    (options.out / "results.md").write_text(page(kept), encoding="utf-8")
+    text = json.dumps(kept, indent=1, allow_nan=False)
+    (options.out / "results.json").write_text(text + "\n")
+    # As it will be read again: numbers that are keys become text.
+    (options.out / "results.md").write_text(page(json.loads(text)), encoding="utf-8")
     print(f"{len(kept['runs'])} tables in {options.out / 'results.md'}")
 
 
@@ -146,10 +149,13 @@ def _run(data: Path, youtube: Path | None, work: Path | None, out: Path) -> dict
             raise NotFound(
                 f"there are no faces in {data}: give --data or --youtube-faces, see docs/results.md"
             )
-        if not (data / FOLDER).is_dir():
-            return {"runs": runs}
-        print("films of real frames", file=sys.stderr)
-        return {"footage": measure_films(data / FOLDER, folder, Progresses()), "runs": runs}
+        more: dict[str, Any] = {}
+        if (data / FOLDER).is_dir():
+            print("films of real frames", file=sys.stderr)
+            more["footage"] = measure_films(data / FOLDER, folder, Progresses())
+        if (data / f"{FACES}.npz").exists():
+            more["paper"] = measure_paper(data / f"{FACES}.npz", folder)
+        return {**more, "runs": runs}
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from benchmarks import paper_page
 from benchmarks.footage_page import section
 from lookalike.evaluation.contrasts import ALPHA
 from lookalike.evaluation.measures import MEASURES
@@ -17,11 +18,11 @@ FOCUS = "learnt"
 
 INTRODUCTION = """# Results on real faces
 
-Made by `make results` on {date}, {machine}. No number on this page is typed by hand: the command
-measures, writes [results.json](results.json), and writes this page from it. The faces are not part of the
-project. With the three `.npz` files in a folder, `make results DATA=folder` makes the page again; a folder
-`ytf_frames` beside them adds the films; with the YouTube Faces Database, `make results YTF=folder` adds the
-paper's own table.
+Made by `make results` on {date}, {machine}. No number on this page is typed by hand, but for
+those of the paper: the command measures, writes [results.json](results.json), and writes this page from it.
+The faces are not part of the project. With the three `.npz` files in a folder, `make results DATA=folder`
+makes the page again; a folder `ytf_frames` beside them adds the films; with the YouTube Faces Database,
+`make results YTF=folder` adds the paper's own table.
 
 Every set with a match is a query, left out of its own gallery as target and as proxy; the rest are
 distractors. (The regressor is trained once on the whole gallery, without labels: a query may be among its 200
@@ -67,7 +68,10 @@ def page(kept: dict[str, Any]) -> str:
         focus=FOCUS,
         alpha=ALPHA,
     )
-    pieces = [text, CLAIM + "\n".join(_claims(kept["runs"])), WHY + "\n".join(_reasons(kept["runs"]))]
+    pieces = [text, CLAIM + "\n".join(_claims(kept["runs"]))]
+    if "paper" in kept:
+        pieces.append(paper_page.section(kept["paper"]))
+    pieces.append(WHY + "\n".join(_reasons(kept["runs"])))
     if "footage" in kept:
         pieces.append("\n".join(section(kept["footage"])))
     pieces += ["\n".join(_table(run)) for run in kept["runs"]]

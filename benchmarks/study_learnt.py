@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.real_faces import DATA, DOCS, collections
+from benchmarks.study_labelled import measure_labelled
 from benchmarks.study_page import MEASURED, page
 from lookalike import Gallery, index, parts, train
 from lookalike.errors import LookalikeError, NotFound
@@ -107,9 +108,13 @@ def main() -> None:
             runs = list(measure(options.data, Path(name), seeds))
         if not runs:
             raise NotFound(f"there are no faces in {options.data}: give --data, see docs/learnt.md")
+        with tempfile.TemporaryDirectory() as name:
+            fits = measure_labelled(options.data, Path(name))
     except LookalikeError as reason:
         sys.exit(f"study: {reason}")
     kept = {"date": time.strftime("%Y-%m-%d"), "versions": versions(), "seeds": seeds, "runs": runs}
+    if fits is not None:
+        kept["labelled"] = fits
     (options.out / "learnt.json").write_text(json.dumps(kept, indent=1, allow_nan=False) + "\n")
     (options.out / "learnt.md").write_text(page(kept), encoding="utf-8")
     print(f"{len(runs)} tables in {options.out / 'learnt.md'}")

@@ -267,6 +267,39 @@ def test_the_page_needs_nothing_else_and_runs_nothing(youtube: Path, reported: d
         assert not re.search(r"<script|@import|javascript:|url\((?!#)", text)
 
 
+def test_the_query_is_counted_only_where_it_is_asked_for(world: Path, ready: Ready) -> None:
+    words = ("evaluate", "all.gallery", "--labels", "all.csv", "--rerankers", "csls", "--quiet")
+    plain = ready.works(*words, "--json", cwd=world).json
+    counted = ready.works(*words, "--json", "--count-query", cwd=world).json
+    assert list(plain) == COUNTED
+    assert list(counted) == ["query_counted", *COUNTED]
+    assert counted["query_counted"] is True
+    for name, found in counted["rerankers"].items():
+        # All 30 queries have two matches. Two strangers are no queries, though each would match itself.
+        assert plain["rerankers"][name]["mean_anr"] > 0
+        assert found["mean_anr"] == pytest.approx(plain["rerankers"][name]["mean_anr"] * 2 / 3)
+        assert found["map"] > plain["rerankers"][name]["map"]
+        assert found["rank1"] == found["match_in_100"] == 1
+    for key in ("queries", "sets", "distractors", "calibration"):
+        assert counted[key] == plain[key]
+    said = ready.works(*words, "--count-query", cwd=world).out.splitlines()
+    assert said[2].startswith("The query counts as its own match, found first (--count-query):")
+    assert f"{counted['rerankers']['csls']['mean_anr']:.4f}" in "".join(said)
+    assert "counts as its own match" not in ready.works(*words, cwd=world).out
+
+
+def test_runs_that_count_otherwise_are_told_apart(world: Path, ready: Ready, tmp_path: Path) -> None:
+    words = ("evaluate", "all.gallery", "--labels", "all.csv", "--rerankers", "", "--json", "--quiet")
+    (tmp_path / "plain.json").write_text(ready.works(*words, cwd=world).out)
+    (tmp_path / "counted.json").write_text(ready.works(*words, "--count-query", cwd=world).out)
+    told = ready.works(
+        "compare", tmp_path / "plain.json", tmp_path / "counted.json", "--json", cwd=world
+    ).json
+    assert told["differences"] == ["query_counted"]
+    same = ready.works("compare", tmp_path / "plain.json", tmp_path / "plain.json", "--json", cwd=world).json
+    assert same["differences"] == []
+
+
 def test_another_descriptor_of_the_data_set(youtube: Path, reported: dict[str, Ended], ready: Ready) -> None:
     ready.works("add", "other.gallery", "YTF", "--array", "video/VID_DESCS_CSLBP", cwd=youtube)
     facts = ready.works("status", "other.gallery", "--json", cwd=youtube).json

@@ -44,6 +44,14 @@ def evaluate(
     split: Annotated[
         bool, typer.Option("--split", help="Take one set of each person out and ask for it from outside.")
     ] = False,
+    count_query: Annotated[
+        bool,
+        typer.Option(
+            "--count-query",
+            help="Count the query as its own match, found first, to compare with figures that were made so: "
+            "an ANR becomes c / (c + 1) of itself with c matches, rank-1 and match in 100 are always 1.",
+        ),
+    ] = False,
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write a report with figures into this folder.")
     ] = None,
@@ -62,6 +70,15 @@ def evaluate(
 
     if split and queries:
         raise typer.BadParameter("--split and --queries are two different protocols: give one of them")
+    if count_query and (split or queries):
+        raise typer.BadParameter(
+            "--count-query is about sets of the gallery: a query from outside, as of --split and --queries, "
+            "cannot be its own match"
+        )
+    if count_query and report is not None:
+        raise typer.BadParameter(
+            "--count-query has no report: what its figures and tests say holds with the query left out"
+        )
     if faces and report is None:
         raise typer.BadParameter("--faces is about a report: give --report DIR too")
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
@@ -75,7 +92,7 @@ def evaluate(
         asked = [query for path in queries for query in read_queries(opened, path)] if queries else None
         check_experiment(opened, known, names, chosen, asked)
         tables = open_tables(opened, similarity, quiet, prepare, engine=place)
-        experiment = Experiment(opened, tables, known, names, chosen, asked, split)
+        experiment = Experiment(opened, tables, known, names, chosen, asked, split, count_query)
         if not split:
             for name in experiment.methods:
                 train_method(opened, tables, name, chosen, quiet)

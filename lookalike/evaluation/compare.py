@@ -181,6 +181,7 @@ def _differences(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
         "similarity",
         "preparation",
         "protocol",
+        "query_counted",
         "seeds",
         "methods",
         "versions",

@@ -53,6 +53,8 @@ class Experiment:
         Sets from outside that are asked for instead of those of the gallery.
     is_split : bool
         Whether one set of each person is taken out and asked for from outside, anew for each seed.
+    count_query : bool
+        Whether measures count the query as its own match, found first; of sets of the gallery only.
     """
 
     gallery: Gallery
@@ -62,6 +64,7 @@ class Experiment:
     seeds: Sequence[int]
     queries: Sequence[FaceSet] | None = None
     is_split: bool = False
+    count_query: bool = False
 
     @property
     def methods(self) -> dict[str, str]:
@@ -80,6 +83,11 @@ class Experiment:
 
         What was found stays kept until `finish`: a report that fails does not cost the work.
         """
+        if self.count_query and self.protocol != LEAVE_ONE_OUT:
+            raise BadInput(
+                "a query from outside the gallery cannot count as its own match: leave count_query out, or "
+                "ask for the sets of the gallery"
+            )
         if self.is_split:
             return joined([self._split(seed, sweep, track) for seed in self.seeds])
         fitted = {name: self.fitted(name, track) for name in self.methods}
@@ -89,7 +97,9 @@ class Experiment:
             known = {id: self.labels[id] for id in self.tables.ids}
             people = [self.labels[query.id] for query in self.queries]
             return outside(self.tables, fitted, self.queries, people, known, track, sweep, work, sure)
-        return leave_one_out(self.tables, fitted, self.labels, track, sweep, work, sure)
+        return leave_one_out(
+            self.tables, fitted, self.labels, track, sweep, work, sure, count_query=self.count_query
+        )
 
     def already_asked(self, sweep: str | None = None) -> int:
         """How many queries an interrupted run has asked, which `run` will not ask again."""

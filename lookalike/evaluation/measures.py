@@ -77,6 +77,18 @@ def per_query(all_ranks: Sequence[Ranks], total: int) -> dict[str, NDArray[np.fl
     }
 
 
+def with_query_counted(all_ranks: Sequence[Ranks], total: int) -> tuple[list[Ranks], int]:
+    """Ranks and number of ranked sets if each query stays in the gallery and is found first, as a match.
+
+    Notes
+    -----
+    One match more, at rank 1; every other set is one rank further down. The sum of ranks grows by as much as
+    the least possible sum does, and M - m grows from c (n - c) to (c + 1) (n - c): an ANR becomes c / (c + 1)
+    of itself. With one match it cannot exceed 0.5.
+    """
+    return [np.concatenate([[1], ranks + 1]) for ranks in all_ranks], total + 1
+
+
 def summary(all_ranks: Sequence[Ranks], total: int) -> dict[str, float]:
     """Summarise a method over all queries, under the names that ``evaluate --json`` prints."""
     values = per_query(all_ranks, total)

@@ -26,6 +26,7 @@ def leave_one_out(
     sweep: str | None = None,
     work: Unfinished | None = None,
     calibrations: Calibrations | None = None,
+    count_query: bool = False,
 ) -> Evaluation:
     """Ask for every set that has a match; the query is never its own target or proxy (section 3.4).
 
@@ -43,6 +44,9 @@ def leave_one_out(
         Where to keep how far the work has come; it goes on from there.
     calibrations : mapping of name to the Calibration of each of its rerankers, optional
         With these it is also measured whether answers are right as often as they are said to be.
+    count_query : bool
+        Whether measures count the query as its own match, found first: to compare with figures that were
+        made so. It is asked in the same way, and sets without another match are no queries either way.
     """
     check_labels(labels, tables.ids)
     people = Counter(labels[id] for id in tables.ids)
@@ -60,6 +64,7 @@ def leave_one_out(
         asking.runs(),
         asking.sweep(),
         sureness=asking.sureness(),
+        query_counted=count_query,
     )
 
 

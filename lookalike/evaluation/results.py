@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.evaluation.measures import Ranks, found_within, per_query, summary
+from lookalike.evaluation.measures import Ranks, found_within, per_query, summary, with_query_counted
 from lookalike.evaluation.reliability import Sureness, mean_summary
 
 
@@ -37,6 +37,9 @@ class Evaluation:
         Queries from outside that were not asked, because the gallery does not show their person.
     sureness : mapping of reranker to list of Sureness
         For each seed, how sure it was of its first answers, where this was asked for.
+    query_counted : bool
+        Whether measures count the query as its own match, found first. Ranks, matches available and sureness
+        are about the other sets either way.
     """
 
     queries: list[str]
@@ -48,6 +51,7 @@ class Evaluation:
     by_proxies: dict[int, list[Ranks]] = field(default_factory=dict)
     passed_over: int = 0
     sureness: dict[str, list[Sureness]] = field(default_factory=dict)
+    query_counted: bool = False
 
     def available(self) -> NDArray[np.int64]:
         """How many matches each query has."""
@@ -61,16 +65,16 @@ class Evaluation:
 
     def values(self, method: str) -> dict[str, NDArray[np.float64]]:
         """Each measure of each query, averaged over the seeds."""
-        runs = [per_query(ranks, self.ranked) for ranks in self.runs[method]]
+        runs = [per_query(*self._counted(ranks)) for ranks in self.runs[method]]
         return {name: _mean([run[name] for run in runs]) for name in runs[0]}
 
     def of_all_seeds(self, method: str, measure: str) -> NDArray[np.float64]:
         """One measure of each query by each seed, one after the other: for distributions."""
-        return np.concatenate([per_query(ranks, self.ranked)[measure] for ranks in self.runs[method]])
+        return np.concatenate([per_query(*self._counted(ranks))[measure] for ranks in self.runs[method]])
 
     def summaries(self, method: str) -> list[dict[str, float]]:
         """Measures of each seed."""
-        return [summary(ranks, self.ranked) for ranks in self.runs[method]]
+        return [summary(*self._counted(ranks)) for ranks in self.runs[method]]
 
     def summary(self, method: str) -> dict[str, float]:
         """Measures, averaged over the seeds."""
@@ -87,13 +91,20 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, object]:
         """Counts and measures, as ``evaluate --json`` prints them."""
+        # Said only where it holds: nobody who reads the measures may miss it, and others need not know of it.
+        counted = {"query_counted": True} if self.query_counted else {}
         return {
+            **counted,
             "queries": len(self.queries),
             "sets": self.sets,
             "distractors": self.distractors,
             "rerankers": {name: self.summary(name) for name in self.runs},
             "calibration": self.calibration(),
         }
+
+    def _counted(self, ranks: list[Ranks]) -> tuple[list[Ranks], int]:
+        """Ranks and number of ranked sets that the measures are taken of."""
+        return with_query_counted(ranks, self.ranked) if self.query_counted else (ranks, self.ranked)
 
 
 def _mean(runs: list[NDArray[np.float64]]) -> NDArray[np.float64]:

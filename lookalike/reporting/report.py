@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lookalike.errors import BadInput
 from lookalike.evaluation.contrasts import Gains, gains
 from lookalike.evaluation.experiment import BASELINE, LEAVE_ONE_OUT, Experiment
 from lookalike.evaluation.extrapolation import Met, features_met
@@ -60,7 +61,14 @@ def report(
         How to make the report again.
     track : callable
         Shows progress.
+
+    Raises
+    ------
+    BadInput
+        If the evaluation counts the query as its own match.
     """
+    if evaluation.query_counted:
+        raise BadInput("a report leaves the query out of its own matches: evaluate again without count_query")
     focus = experiment.focus
     found = gains(evaluation, BASELINE)
     hurt = harm(evaluation, focus, BASELINE) if focus is not None else None

@@ -25,7 +25,7 @@ from lookalike.transitivity.penalty import choose_penalty
 from lookalike.transitivity.proxies import proxy_slots
 from lookalike.transitivity.regression import Regression, Settings, fit_regression
 from lookalike.transitivity.scaling import Scaling
-from lookalike.transitivity.tables import Row, Tables
+from lookalike.transitivity.tables import Row, Tables, gathered
 
 AUTO = "auto"
 OVER = ("max", "mean")
@@ -39,6 +39,8 @@ LOOSE = 1e-6
 # are guesses. On the development data the shares lie below 0.2 or above 0.85 (docs/learnt.md), with small
 # drawn worlds between; 1 % of the training rows themselves are unlike training, by construction.
 MOST_OUTSIDE = 0.85
+# Another says so if more than this share of the references teach nothing: their subspaces hold all faces.
+MOST_MEMORISED = 0.5
 
 
 class Learnt(Reranker):
@@ -63,7 +65,7 @@ class Learnt(Reranker):
         ``paper``: faces of one set, and of its proxies. ``near``: whole sets, as retrieval meets them.
     """
 
-    version = 3  # how much of what retrieval asks lies outside training is kept too
+    version = 4  # how many references have too few faces to learn from is kept too
     added_options = ("over", "standardised", "examples")
 
     def __init__(
@@ -101,12 +103,13 @@ class Learnt(Reranker):
         self.check()
         references = draw_references(tables, rng, self.references)
         x, y = self._draw(tables, rng, references, track)
-        self.regressor_, self.scaling_, self.outside_ = None, None, None
+        self.regressor_, self.scaling_, self.outside_, self.memorised_ = None, None, None, None
         # Sets of one face have no pairs of faces to learn from; one kind of example alone teaches nothing.
         if len(np.unique(y)) < 2:
             return self
         asked = features_asked(tables, self.proxies)
         self.outside_ = far_from(x, asked)
+        self.memorised_ = self._memorised(tables, references)
         self.scaling_ = Scaling.of(asked) if self.standardised else None
         settings = self._settings()
         if self.penalty == AUTO:
@@ -141,14 +144,22 @@ class Learnt(Reranker):
 
     @property
     def caution(self) -> str:
-        """Says so if most of what retrieval asks is unlike what the regressor was trained on."""
+        """Says so if training examples show little, or if most of what retrieval asks is unlike them."""
+        said = []
+        share = getattr(self, "memorised_", None)
+        if share is not None and share > MOST_MEMORISED:
+            said.append(
+                f"{share:.0%} of the sets that the regressor learnt from have no more faces than the set "
+                f"similarity has dimensions, so their subspaces hold every face and nothing is learnt of how "
+                f"people vary: give more faces a set or fewer dimensions, or try examples=near"
+            )
         share = getattr(self, "outside_", None)
-        if share is None or share <= MOST_OUTSIDE:
-            return ""
-        return (
-            f"{share:.0%} of what this gallery asks of the regressor is unlike its training examples, so its "
-            f"answers are guesses there: compare with the baseline, or try examples=near"
-        )
+        if share is not None and share > MOST_OUTSIDE:
+            said.append(
+                f"{share:.0%} of what this gallery asks of the regressor is unlike its training examples, so "
+                f"its answers are guesses there: compare with the baseline, or try examples=near"
+            )
+        return "; ".join(said)
 
     def training_rows(self, tables: Tables, rng: np.random.Generator) -> TrainingSet:
         """The rows that `fit` trains on, if the generator is in the same state."""
@@ -187,14 +198,16 @@ class Learnt(Reranker):
         if self.regressor_ is None:
             return {}
         scaling = {} if self.scaling_ is None else self.scaling_.to_arrays()
-        share = {} if self.outside_ is None else {"outside": np.array([self.outside_])}
-        return {**self.regressor_.to_arrays(), **scaling, **share}
+        shares = {"outside": self.outside_, "memorised": self.memorised_}
+        known = {name: np.array([share]) for name, share in shares.items() if share is not None}
+        return {**self.regressor_.to_arrays(), **scaling, **known}
 
     def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Take over a stored regressor."""
         self.regressor_ = Regression.from_arrays(arrays) if arrays else None
         self.scaling_ = Scaling.from_arrays(arrays) if arrays and self.standardised else None
         self.outside_ = _share(arrays["outside"]) if "outside" in arrays else None
+        self.memorised_ = _share(arrays["memorised"]) if "memorised" in arrays else None
         if self.regressor_ is not None and self.regressor_.landmarks_.shape[1] != 5:
             raise BadInput("the stored regressor does not take five numbers: train again")
         return self
@@ -211,6 +224,13 @@ class Learnt(Reranker):
         draw = EXAMPLES[self.examples]
         return draw(tables, rng, proxies=self.proxies, most=most, track=track, chosen=references)
 
+    def _memorised(self, tables: Tables, references: NDArray[np.int64]) -> float:
+        """Share of the references whose faces teach nothing; none if whole sets are learnt from."""
+        if self.examples != "paper":
+            return 0.0
+        sets = gathered(tables, references)
+        return float(np.mean([tables.similarity.memorises(sets[int(number)]) for number in references]))
+
     def _scaled(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return rows if self.scaling_ is None else self.scaling_(rows)
 
@@ -224,5 +244,7 @@ class Learnt(Reranker):
 
 def _share(stored: NDArray[Any]) -> float:
     if stored.shape != (1,) or not 0 <= stored[0] <= 1:
-        raise BadInput("the stored share of what lies outside training is damaged: train again")
+        raise BadInput(
+            "a stored share, of what lies outside training or teaches nothing, is damaged: train again"
+        )
     return float(stored[0])

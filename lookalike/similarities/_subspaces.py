@@ -166,6 +166,10 @@ class SubspaceSimilarity(SetSimilarity):
 
         return Examples(rows(reference["faces"]), rows(proxy["faces"]))
 
+    def memorises(self, a: Prepared) -> bool:
+        """No more faces than dimensions: the subspace holds every one of them."""
+        return len(a["faces"]) <= self.dimension
+
     def _within(self, projections: NDArray[np.float64], mode: Mode) -> NDArray[np.float64]:
         """Length of each projection's direction inside the span of a mode; 0 if it has no direction."""
         whole = np.linalg.norm(projections, axis=1)

@@ -196,6 +196,13 @@ class SetSimilarity(ABC):
     def examples(self, reference: Prepared, proxy: Prepared) -> Examples:
         """Draw training rows from a set and one of its proxies, without any label."""
 
+    def memorises(self, a: Prepared) -> bool:
+        """Whether `examples` would hold a set's faces against a model that has learnt them by heart.
+
+        Such a set is equally alike to each of its own faces, so its rows do not show how a person varies.
+        """
+        return False
+
     def match_many(self, a: PreparedSets, b: PreparedSets) -> Matches:
         """Compare every set of a with every set of b."""
         shape = (len(a), len(b))

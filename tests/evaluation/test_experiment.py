@@ -56,6 +56,21 @@ def test_seeds_are_for_what_learns_by_chance(made: tuple[Gallery, dict[str, str]
     same(found, leave_one_out(tables, fitted, labels))
 
 
+def test_a_query_from_outside_cannot_count_as_its_own_match(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, _ = made
+    tables = index(gallery)
+    stranger = FaceSet("stranger", np.eye(2, tables.dimension))
+    for other in ({"is_split": True}, {"queries": [stranger]}):
+        with pytest.raises(BadInput, match="outside the gallery cannot count as its own match"):
+            Experiment(gallery, tables, labels, [], (0,), count_query=True, **other).run()
+    found = Experiment(gallery, tables, labels, [], (0,), count_query=True).run()
+    alone = leave_one_out(tables, {"baseline": train(tables, "baseline")}, labels, count_query=True)
+    assert found.to_dict()["rerankers"] == alone.to_dict()["rerankers"]
+    assert found.query_counted
+
+
 def test_the_sweep_is_what_fewer_proxies_say(made: tuple[Gallery, dict[str, str], list[FaceSet]]) -> None:
     gallery, labels, _ = made
     tables = index(gallery)

@@ -12,6 +12,7 @@ from lookalike.evaluation.measures import (
     found_within,
     precision_at,
     summary,
+    with_query_counted,
 )
 
 
@@ -57,6 +58,38 @@ def test_summary_names_and_values() -> None:
         "rank1": 0.5,
         "match_in_100": 1.0,
     }
+
+
+def test_the_query_counted_worked_by_hand() -> None:
+    # n = 10, c = 2, ranks 2 and 5: the query at 1, the matches at 3 and 6 of 11.
+    counted, total = with_query_counted([ranks(2, 5), ranks(10)], 10)
+    assert [one.tolist() for one in counted] == [[1, 3, 6], [1, 11]]
+    assert total == 11
+    # m = 1 + 2 + 3 = 6, M = 9 + 10 + 11 = 30: (10 - 6) / 24 = 1/6, two thirds of (7 - 3) / 16 = 1/4.
+    assert average_normalised_rank(counted[0], total) == pytest.approx(1 / 6)
+    # The worst that a single match can have: half of 1.
+    assert average_normalised_rank(counted[1], total) == pytest.approx(1 / 2)
+    # Precision 1/1 at rank 1, 2/3 at rank 3, 3/6 at rank 6; and 1/1, 2/11.
+    assert average_precision(counted[0]) == pytest.approx((1 + 2 / 3 + 1 / 2) / 3)
+    assert summary(counted, total) == {
+        "mean_anr": pytest.approx((1 / 6 + 1 / 2) / 2),
+        "anr_below_0.3": 0.5,
+        "anr_q98": pytest.approx(1 / 6 + 0.98 * (1 / 2 - 1 / 6)),
+        "map": pytest.approx(((1 + 2 / 3 + 1 / 2) / 3 + (1 + 2 / 11) / 2) / 2),
+        "rank1": 1.0,
+        "match_in_100": 1.0,
+    }
+
+
+@given(st.integers(2, 60), st.data())
+def test_an_anr_with_the_query_counted_is_c_of_c_plus_1_of_itself(total: int, data: st.DataObject) -> None:
+    chosen = data.draw(st.sets(st.integers(1, total), min_size=1, max_size=total - 1))
+    alone = np.array(sorted(chosen))
+    [counted], more = with_query_counted([alone], total)
+    share = len(alone) / (len(alone) + 1)
+    assert average_normalised_rank(counted, more) == pytest.approx(
+        share * average_normalised_rank(alone, total)
+    )
 
 
 @given(st.integers(2, 60), st.data())

@@ -40,6 +40,22 @@ def test_ranks_are_those_of_single_searches(name: str) -> None:
         assert [ids.index(id) + 1 for id in ids if labels[id] == labels[query]] == ranks.tolist()
 
 
+def test_counting_the_query_changes_the_measures_and_not_the_search() -> None:
+    sets, labels = small_world(people=5, sets=3)
+    tables = index(sets)
+    fitted = {"csls": train(tables, "csls")}
+    plain = leave_one_out(tables, fitted, labels)
+    counted = leave_one_out(tables, fitted, labels, count_query=True)
+    assert (counted.queries, counted.ranked) == (plain.queries, plain.ranked)
+    for ours, theirs in zip(counted.runs["csls"][0], plain.runs["csls"][0], strict=True):
+        assert ours.tolist() == theirs.tolist()
+    left_out = plain.values("csls")["mean_anr"]
+    assert left_out.any(), "the world is too easy for this test"
+    # Two matches each: two thirds.
+    np.testing.assert_allclose(counted.values("csls")["mean_anr"], left_out * 2 / 3)
+    assert not plain.query_counted
+
+
 def test_perfect_world_has_perfect_measures() -> None:
     sets, labels = small_world(spread=0.01)
     tables = index(sets)

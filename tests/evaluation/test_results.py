@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,30 @@ def test_matches_available_and_found() -> None:
     assert some().with_one_match() == (1, 1)
     assert some().found_within("b", 2).tolist() == [0, 1]
     assert some().found_within("b", 4).tolist() == [1, 2]
+
+
+def test_measures_with_the_query_counted() -> None:
+    counted = replace(some(), query_counted=True)
+    # ANR of b: half of 2/3 and of 0 with one match, two thirds of 3/4 and of 1/2 with two.
+    values = counted.values("b")
+    np.testing.assert_allclose(values["mean_anr"], [(1 / 3 + 0) / 2, (1 / 2 + 1 / 3) / 2])
+    # AP of rank 3, now 1 and 4: (1 + 2/4) / 2; of 1, now 1 and 2: 1. Of (2, 4), now 1, 3 and 5:
+    # (1 + 2/3 + 3/5) / 3; of (1, 4), now 1, 2 and 5: (1 + 1 + 3/5) / 3.
+    np.testing.assert_allclose(values["map"], [(3 / 4 + 1) / 2, ((34 / 15) / 3 + (13 / 5) / 3) / 2])
+    assert values["rank1"].tolist() == [1.0, 1.0]
+    assert counted.of_all_seeds("b", "mean_anr") == pytest.approx([1 / 3, 1 / 2, 0, 1 / 3])
+    assert [one["mean_anr"] for one in counted.summaries("b")] == pytest.approx([5 / 12, 1 / 6])
+    facts = counted.to_dict()
+    assert facts["query_counted"] is True
+    assert facts["rerankers"]["b"]["mean_anr"] == pytest.approx(7 / 24)  # type: ignore[index]
+    # Who is a match, and what was found, is about other sets all the same.
+    assert counted.available().tolist() == [1, 2]
+    assert counted.with_one_match() == (1, 1)
+    assert counted.found_within("b", 2).tolist() == [0, 1]
+
+
+def test_nothing_is_said_of_counting_where_the_query_is_left_out() -> None:
+    assert "query_counted" not in some().to_dict()
 
 
 def test_splits_are_joined() -> None:

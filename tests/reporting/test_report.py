@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from PIL import Image
 
 from lookalike import FaceSet, Gallery, index
+from lookalike.errors import BadInput
 from lookalike.evaluation.experiment import Experiment
 from lookalike.evaluation.results import Evaluation
 from lookalike.reporting import report as module
@@ -82,6 +84,13 @@ def test_figures_are_those_of_the_evaluation(tmp_path: Path, made: tuple[Experim
     assert float(rows[-1]["share_of_queries"]) == 1.0
     assert kept["rerankers"] == made[1].to_dict()["rerankers"]
     assert kept["told_apart"]["training"] > 0.8
+
+
+def test_a_report_never_counts_the_query(tmp_path: Path, made: tuple[Experiment, Evaluation]) -> None:
+    experiment, result = made
+    with pytest.raises(BadInput, match="evaluate again without count_query"):
+        report(tmp_path / "r", experiment, replace(result, query_counted=True))
+    assert not (tmp_path / "r").exists()
 
 
 def test_no_face_unless_it_may_be_shown(tmp_path: Path, made: tuple[Experiment, Evaluation]) -> None:

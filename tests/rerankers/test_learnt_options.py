@@ -170,10 +170,58 @@ def test_what_was_stored_without_a_share_says_nothing() -> None:
     assert Learnt().caution == ""
 
 
+# Ten sets of so many faces each, compared by subspaces of four dimensions.
+def faces_each(*sizes: int, similarity: str = "max_correlation:dimension=4") -> Tables:
+    chance = rng(3)
+    return tables_of([chance.normal(size=(size, 10)) + 1 for size in sizes], similarity)
+
+
+TOO_FEW = "have no more faces than the set similarity has dimensions"
+
+
+@pytest.mark.parametrize("similarity", ["max_correlation:dimension=4", "dffs:dimension=4"])
+def test_a_warning_where_subspaces_hold_every_face(similarity: str) -> None:
+    warned = Learnt().fit(faces_each(*[4] * 10, similarity=similarity), rng())
+    assert warned.memorised_ == 1.0
+    assert warned.caution.startswith(f"100% of the sets that the regressor learnt from {TOO_FEW}")
+    assert Learnt().from_arrays(warned.to_arrays()).caution == warned.caution
+    quiet = Learnt().fit(faces_each(*[5] * 10, similarity=similarity), rng())
+    assert quiet.memorised_ == 0.0
+    assert TOO_FEW not in quiet.caution
+
+
+def test_the_warning_is_about_most_sets() -> None:
+    half = Learnt().fit(faces_each(*[4] * 5, *[9] * 5), rng())
+    assert half.memorised_ == 0.5
+    assert TOO_FEW not in half.caution
+    assert Learnt().fit(faces_each(*[4] * 6, *[9] * 4), rng()).caution.startswith("60% of the sets that")
+
+
+def test_faces_that_are_compared_one_by_one_are_never_too_few_for_a_subspace() -> None:
+    part = Learnt().fit(faces_each(*[2] * 10, similarity="max_max"), rng())
+    assert part.memorised_ == 0.0
+    assert TOO_FEW not in part.caution
+
+
+def test_whole_sets_teach_how_people_vary_however_few_their_faces() -> None:
+    part = Learnt(examples="near").fit(faces_each(*[3] * 10), rng())
+    assert part.regressor_ is not None
+    assert TOO_FEW not in part.caution
+
+
+def test_both_warnings_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lookalike.rerankers.learnt.far_from", lambda training, met: 0.9)
+    said = Learnt().fit(faces_each(*[4] * 10), rng()).caution
+    assert TOO_FEW in said
+    assert said.endswith("compare with the baseline, or try examples=near")
+    assert "; 90% of what this gallery asks" in said
+
+
+@pytest.mark.parametrize("name", ["outside", "memorised"])
 @pytest.mark.parametrize("share", [[], [0.5, 0.5], [1.5], [np.nan]])
-def test_a_damaged_share_is_refused(share: list[float]) -> None:
+def test_a_damaged_share_is_refused(name: str, share: list[float]) -> None:
     with pytest.raises(BadInput, match="damaged"):
-        Learnt().from_arrays(regressor(0.5, 0.2) | {"outside": np.array(share)})
+        Learnt().from_arrays(regressor(0.5, 0.2) | {name: np.array(share)})
 
 
 # Options as text, and the contract.

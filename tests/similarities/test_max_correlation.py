@@ -25,6 +25,17 @@ def test_worked_by_hand() -> None:
     assert part.exemplar(p, match.mode_b) == 0
 
 
+def test_a_subspace_of_as_many_dimensions_as_faces_memorises_them() -> None:
+    # R has three faces: a subspace of three dimensions could hold any three, one of two only some.
+    part = MaxCorrelation(dimension=3)
+    assert part.memorises(part.prepare(R))
+    # Which is why it teaches nothing: s2 of its own faces is 1, and s1 of the faces of such a proxy.
+    positives, negatives = part.examples(part.prepare(R), part.prepare(P))
+    np.testing.assert_allclose(positives[:, 1], 1.0)
+    np.testing.assert_allclose(negatives[:, 0], 1.0)
+    assert not MaxCorrelation(dimension=2).memorises(MaxCorrelation(dimension=2).prepare(R))
+
+
 def test_agreement_is_blind_to_sign() -> None:
     part = MaxCorrelation(dimension=3)
     one, other = np.array([0.6, 0.8, 0.0]), np.array([1.0, 0.0, 0.0])
