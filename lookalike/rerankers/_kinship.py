@@ -1,10 +1,13 @@
-"""Kinship: subtract what strangers explain, pool what kin say, as far as the gallery itself asks for it."""
+"""Kinship: subtract what strangers explain, pool what kin say, and let lists of neighbours agree.
+
+Each as far as the gallery itself asks for it.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,45 +16,74 @@ from lookalike.errors import BadInput
 from lookalike.kernels.order import united
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker, Scored
+from lookalike.transitivity.agreement import Agreed, Agreement
+from lookalike.transitivity.closure import reach_of
 from lookalike.transitivity.evidence import Evidence, Group, kin_moved, strangers_moved
-from lookalike.transitivity.groups import SMALLEST, group_size
-from lookalike.transitivity.kin import Kin, Tail
+from lookalike.transitivity.kin import SURE, Kin, Tail
 from lookalike.transitivity.known import Known
-from lookalike.transitivity.lessons import SURE, learn
 from lookalike.transitivity.lists import nearest_lists
 from lookalike.transitivity.strangers import Strangers
-from lookalike.transitivity.strengths import SHARES, Strengths, choose, trust
+from lookalike.transitivity.strengths import Findings, Strengths, choose
 from lookalike.transitivity.tables import PartialRow, Row, Tables, rows_of_some
 
-# Chosen with labels: the neighbours that are looked at, and the strangers in a cohort.
+# Chosen with labels: the neighbours that are looked at, the strangers in a cohort, and who is passed over before
+# them, since the nearest is kin more often than not.
 REACH = 64
-COHORT = 30
-# Smaller galleries have no tails to tell kin from strangers by, and the smallest no cohorts.
-FEWEST_TO_POOL = 50
+COHORT, SKIP = 30, 1
+# In a gallery of no more sets than these all pairs are known: lists of a few neighbours would miss most of the
+# people whom light keeps apart.
+WHOLE = 600
+# Smaller galleries have no tails to tell kin from strangers by, and the smallest no lists either (chosen with
+# labels).
+FEWEST_TO_POOL = 30
 FEWEST = 20
+# An own value counts from so many deviations below an ordinary pair's (chosen with labels).
+BELOW_ORDINARY = 2.0
 # Sets that are asked as queries when a gallery is fitted, and numbers that their rows may have together.
 SAMPLE = 200
 MOST_NUMBERS = 8_000_000
 
 
+class Weighed(NamedTuple):
+    """What was made of one query on the way to its scores."""
+
+    values: NDArray[np.float64]  # (m,): pairs with strangers subtracted
+    pooled: NDArray[np.float64]  # (m,): and pooled with kin
+    agreed: Agreed
+    best: float  # of the pooled values
+
+    @property
+    def own(self) -> NDArray[np.float64]:
+        """What pairs say for themselves: 1 for the best; (m,)."""
+        found: NDArray[np.float64] = (self.pooled + BELOW_ORDINARY) / (self.best + BELOW_ORDINARY)
+        return found
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Agreement as far as it is trusted, and what pairs say for themselves as far as not; (m,)."""
+        trust = self.agreed.trust
+        found: NDArray[np.float64] = trust * self.agreed.values + (1 - trust) * self.own
+        return found
+
+
 class Kinship(Reranker):
     """What `adaptive` and `auto` share."""
+
+    version = 2
 
     total_: int
     strangers_: Strangers | None
     strengths_: Strengths | None
+    agreement_: Agreement | None
     kin_: Kin | None
-    triangles_: NDArray[np.float64]
-    group_: int
+    findings_: Findings | None
 
-    # Whether kin of kin teach one more way of weighing.
-    learn: bool = False
     # The sets that tables are narrowed to; all unless given.
     among_: NDArray[np.int64] | None = None
 
     @property
     def is_learnt(self) -> bool:
-        """Cohorts, strengths and kin of the gallery are kept."""
+        """Cohorts, strengths, kin and lists of the gallery are kept."""
         return True
 
     @property
@@ -60,30 +92,27 @@ class Kinship(Reranker):
         return self.strangers_ is not None
 
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
-        """Find the cohort and the kin of every set, and how much of what strangers say is subtracted."""
+        """Find the cohort, the kin and the lists of every set, and how much of what strangers say to subtract."""
         self.check()
         self._forget(len(tables))
         if len(tables) < FEWEST:
             return self
-        lists = nearest_lists(tables, REACH, track)
+        lists = nearest_lists(tables, len(tables) if len(tables) <= WHOLE else REACH, track)
         some, sample = rows_of_some(tables, min(SAMPLE, max(1, MOST_NUMBERS // len(tables))))
         asked = list(track(sample, "asking some sets", some))
         numbers = np.array([row.member for row in asked])
-        known = Known.of(lists, numbers, np.stack([row.scores for row in asked]))
-        for group in sorted({SMALLEST, group_size(lists.sets)}):
-            strangers = _strangers(known, lists.sets, group)
-            means = strangers.around_known(tables.sets)
-            strengths, triangles = choose(strangers, means, asked, group)
-            self.strangers_, self.strengths_ = strangers, strengths
-            self.group_, self.triangles_ = group, triangles
-            # Sets in the same light make groups too. If people appear when that is subtracted, it was light.
-            if triangles[-1] > triangles[0]:
-                break
+        scores = np.stack([row.scores for row in asked])
+        known = Known.of(lists, numbers, scores)
+        strangers = _strangers(known, lists.sets)
+        means = strangers.around_known(tables.sets)
+        reach = reach_of(lists.sets, scores[:, numbers])
+        self.strangers_ = strangers
+        self.strengths_, self.findings_ = choose(strangers, means, asked, reach)
+        values = self.strengths_.of_known(known, means)
         if len(tables) >= FEWEST_TO_POOL:
-            self.kin_ = Kin.of(known, strengths.of_known(known, means), self.group_)
-            if self.learn:
-                self.strengths_ = learn(strangers, means, asked, strengths, self.kin_)
-                self.kin_ = Kin.of(known, self.strengths_.of_known(known, means), self.group_)
+            self.kin_ = Kin.of(known, values)
+            values = self.kin_.pooled()
+        self.agreement_ = Agreement.of(known, values)
         return self
 
     def score(self, row: Row, tables: Tables) -> Scored:
@@ -93,15 +122,37 @@ class Kinship(Reranker):
         if self.among_ is None and self.total_ != len(tables):
             learnt = f"this second stage was fitted on {self.total_} sets"
             raise BadInput(f"{learnt} and is asked about {len(tables)}: train again")
-        if not self.helps or self.strangers_ is None or self.strengths_ is None:
-            scores = row.scores[: len(tables)].copy()
-        elif self.among_ is None:
-            scores = self.strengths_.of_row(row, self.strangers_.around(row))
-            if self.kin_ is not None:
-                scores = self.kin_.pool(row._replace(scores=scores))
-        else:
-            scores = self._of_some(row, self.among_, len(tables), self.strangers_, self.strengths_)
+        weighed = self.weighed(row, len(tables)) if self.helps else None
+        scores = row.scores[: len(tables)].copy() if weighed is None else weighed.scores
         return Scored(scores, np.full(len(tables), -1))
+
+    def weighed(self, row: Row, count: int) -> Weighed | None:
+        """What is made of a query and so many targets, step by step; None if nothing is."""
+        strangers, strengths, agreement = self.strangers_, self.strengths_, self.agreement_
+        if strangers is None or strengths is None or agreement is None:
+            return None
+        targets = None
+        compared: Row | PartialRow = row
+        if self.among_ is not None:
+            # Targets come first among some sets, and have their needs behind them.
+            order, targets = np.argsort(self.among_), self.among_[:count]
+            member = None if row.member is None else int(self.among_[row.member])
+            whole = PartialRow(self.among_[order], row.scores[order], member)
+            compared = whole.of(self._weighed(targets))
+            means = strangers.around(whole, compared.sets) if strengths.subtract else _no_means(compared)
+        else:
+            means = strangers.around(row) if strengths.subtract else _no_means(row)
+        values = strengths.of_row(compared, means)
+        compared = compared._replace(scores=values)
+        pooled = values if self.kin_ is None else self.kin_.pool(compared, targets)
+        if targets is not None:
+            values = values[np.searchsorted(compared.sets, targets)]
+            pooled = values if self.kin_ is None else pooled
+            compared = PartialRow(targets, pooled, compared.member)
+        else:
+            compared = compared._replace(scores=pooled)
+        others = pooled if compared.member is None else pooled[compared.sets != compared.member]
+        return Weighed(values, pooled, agreement.with_query(compared), max(0.0, float(others.max())))
 
     @property
     def pools(self) -> int:
@@ -109,11 +160,12 @@ class Kinship(Reranker):
         return self.kin_.sets.shape[1] if self.helps and self.kin_ is not None else 0
 
     def needs(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """All that may be kin of a target, and the cohorts of these and of the targets."""
-        if not self.helps or self.strangers_ is None:
+        """All that may be kin of a target, and, where strangers are subtracted, the cohorts of all of these."""
+        if not self.helps or self.strangers_ is None or self.strengths_ is None:
             return targets[:0]
         weighed = self._weighed(targets)
-        return united(self.total_, weighed, self.strangers_.lists[weighed])
+        cohorts = self.strangers_.lists[weighed] if self.strengths_.subtract else targets[:0]
+        return united(self.total_, weighed, cohorts)
 
     def among(self, sets: NDArray[np.int64]) -> Self:
         """The same, which weighs and pools what is needed for some targets.
@@ -127,17 +179,6 @@ class Kinship(Reranker):
 
     def _weighed(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
         return targets if self.kin_ is None else self.kin_.with_kin(targets)
-
-    def _of_some(
-        self, row: Row, sets: NDArray[np.int64], count: int, strangers: Strangers, strengths: Strengths
-    ) -> NDArray[np.float64]:
-        """Scores of so many targets, which come first among some sets and have their needs behind them."""
-        order, targets = np.argsort(sets), sets[:count]
-        member = None if row.member is None else int(sets[row.member])
-        compared = PartialRow(sets[order], row.scores[order], member)
-        weighed = compared.of(self._weighed(targets))
-        values = strengths.of_row(weighed, strangers.around(compared, weighed.sets))
-        return values if self.kin_ is None else self.kin_.pool(weighed._replace(scores=values), targets)
 
     def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
         """Who was kin, who was a stranger, and what each did."""
@@ -154,36 +195,25 @@ class Kinship(Reranker):
 
     @property
     def finding(self) -> str:
-        """How much kin there is, how many look-alikes, and what is done about it."""
-        if self.strangers_ is None or self.strengths_ is None:
+        """What was found, and what is done about it."""
+        if self.findings_ is None or self.agreement_ is None:
             return too_few(self.total_)
-        share = self._share_subtracted()
-        if self.kin_ is None:
-            few = f"{self.total_} sets are too few to tell who is kin"
-            return f"{few}; of what strangers explain {share:.0%} is subtracted."
-        near = self.kin_.sets.shape[1]
-        kin = float(self.kin_.chances.sum(axis=1).mean())
-        return (
-            f"{self._with_kin()} of {self.total_} sets have kin; of the {near} nearest of a set {kin:.1f} "
-            f"are kin and {near - kin:.1f} look-alikes, on average: of what strangers explain {share:.0%} is "
-            "subtracted, and kin are pooled."
-        )
+        found = self.findings_
+        return f"of what strangers explain {found.subtracted:.0%} is subtracted; lists agree."
 
     def _with_kin(self) -> int:
         """How many sets have somebody who is rather kin than not."""
         return 0 if self.kin_ is None else int((self.kin_.chances > SURE).any(axis=1).sum())
 
-    def _share_subtracted(self) -> float:
-        """Mean of the shares that are tried, as far as each is trusted."""
-        return float(trust(self.triangles_) @ np.array(SHARES))
-
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that a query is weighed with."""
         arrays: dict[str, Any] = {"total": self.total_}
         if self.strangers_ is not None and self.strengths_ is not None:
-            arrays |= {"lists": self.strangers_.lists, "skip": self.strangers_.skip}
+            arrays |= {"lists": self.strangers_.lists}
             arrays |= _named("known/", self.strangers_.known) | _named("strengths/", self.strengths_)
-            arrays |= {"triangles": self.triangles_, "group": self.group_}
+        if self.agreement_ is not None and self.findings_ is not None:
+            arrays |= {f"agreement/{name}": array for name, array in self.agreement_.to_arrays().items()}
+            arrays |= _named("findings/", self.findings_)
         if self.kin_ is not None:
             arrays |= _named("kin/", self.kin_) | _named("tail/", self.kin_.tail)
         return {name: np.asarray(value) for name, value in arrays.items() if not isinstance(value, tuple)}
@@ -194,9 +224,10 @@ class Kinship(Reranker):
             self._forget(int(arrays["total"]))
             if "lists" in arrays:
                 known = Known(**_group(arrays, "known/"))
-                self.strangers_ = Strangers(known, arrays["lists"], int(arrays["skip"]))
+                self.strangers_ = Strangers(known, arrays["lists"], SKIP)
                 self.strengths_ = Strengths(**_group(arrays, "strengths/"))
-                self.triangles_, self.group_ = arrays["triangles"], int(arrays["group"])
+                self.findings_ = Findings(**_group(arrays, "findings/"))
+                self.agreement_ = Agreement.from_arrays(_group(arrays, "agreement/"))
             if "kin/sets" in arrays:
                 self.kin_ = Kin(known=known, tail=Tail(**_group(arrays, "tail/")), **_group(arrays, "kin/"))
         except (KeyError, TypeError) as reason:
@@ -205,20 +236,23 @@ class Kinship(Reranker):
 
     def _forget(self, total: int) -> None:
         self.total_ = total
-        self.strangers_ = self.strengths_ = self.kin_ = None
-        self.triangles_, self.group_ = np.zeros(0), 0
+        self.strangers_ = self.strengths_ = self.kin_ = self.agreement_ = self.findings_ = None
 
 
 def too_few(total: int) -> str:
     """Say why nothing is done."""
-    return f"{total} sets are too few to tell kin from look-alikes: the order stays as it is."
+    return f"{total} sets are too few to learn from: the order stays as it is."
 
 
-def _strangers(known: Known, lists: NDArray[np.int64], group: int) -> Strangers:
-    """Cohorts behind the nearest set of each, or behind a whole group if groups are large."""
+def _no_means(row: Row | PartialRow) -> NDArray[np.float64]:
+    """Means with cohorts where nobody asks for them."""
+    return np.zeros((3, 1))
+
+
+def _strangers(known: Known, lists: NDArray[np.int64]) -> Strangers:
+    """Cohorts behind the nearest set of each."""
     width = max(1, min(COHORT, len(lists) // 4, lists.shape[1] - 2))
-    skip = min(1 if group <= SMALLEST else group, lists.shape[1] - width - 1)
-    return Strangers(known, np.ascontiguousarray(lists[:, : skip + width + 1]), skip)
+    return Strangers(known, np.ascontiguousarray(lists[:, : SKIP + width + 1]), SKIP)
 
 
 def _named(prefix: str, fields: Any) -> dict[str, Any]:

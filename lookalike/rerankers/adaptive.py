@@ -1,31 +1,18 @@
-"""Adaptive: strangers subtracted, kin pooled."""
+"""Adaptive: strangers subtracted, kin pooled, lists compared, each as far as the gallery asks for it."""
 
 from __future__ import annotations
 
-from lookalike.errors import BadInput
 from lookalike.rerankers._kinship import Kinship
 
 
 class Adaptive(Kinship):
-    """Weighs a pair against the strangers around it, then pools it with the kin of both sides.
+    """Weighs a pair against the strangers around it, pools it with kin, and lets lists of neighbours agree.
 
     A proxy that shows another person in the same light says the same of everybody in that light: what it
-    says is subtracted. A proxy that shows the same person is another witness: what it says is added. How much
-    is subtracted is what makes the gallery itself most transitive; who is kin stands out from the strangers
-    that a set may expect. Nothing is random and no label is seen; constants were chosen with labels, once.
+    says is subtracted. A proxy that shows the same person is another witness: what it says is added. And two
+    sets whose neighbours are the same sets belong together, though they may not look alike. How far each is
+    done is told by what is closed in the gallery, where neighbours of neighbours are neighbours. Nothing is
+    random and no label is seen; constants were chosen with labels, once.
 
-    Fewer than 20 sets stay in the order of the baseline, and fewer than 50 are not pooled.
-
-    Parameters
-    ----------
-    learn : bool
-        Whether kin of kin teach one more way of weighing, trusted the more, the more of them there are.
+    Fewer than 20 sets stay in the order of the baseline, and fewer than 30 are not pooled.
     """
-
-    def __init__(self, learn: bool = False) -> None:
-        self.learn = learn
-
-    def check(self) -> None:
-        """Learn or not."""
-        if not isinstance(self.learn, bool):
-            raise BadInput(f"learn must be True or False, got {self.learn!r}")

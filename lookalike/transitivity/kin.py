@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from lookalike.kernels.order import best_first, united
+from lookalike.kernels.pooling import pool_known
+from lookalike.kernels.threads import blocks, in_order
 from lookalike.transitivity.known import Known, nearest_known
 from lookalike.transitivity.tables import PartialRow, Row
 
@@ -16,12 +18,13 @@ Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 # Chosen with labels, all of them.
-FEWEST = 5  # so many nearest sets may be kin, or as many as groups have
+MOST = 5  # so many nearest sets may be kin
 HEAD = 5  # kin may hold the first places: the tail begins behind them
-HEAD_OF_GROUPS = 1.5  # or behind so many times the size of groups
 TAIL = 40  # where the tail ends
-TAIL_OF_HEAD = 2  # or so many times the head
 DOUBT = 50.0  # strangers that every expected stranger counts for
+SURE = 0.5  # chance from which somebody counts as kin
+# Sets whose pairs one thread pools before it asks for more.
+BLOCK = 256
 
 
 class Tail(NamedTuple):
@@ -57,30 +60,46 @@ class Kin(NamedTuple):
     chances: Values  # (n, k): that they are
 
     @classmethod
-    def of(cls, known: Known, values: Values, group: int) -> Self:
+    def of(cls, known: Known, values: Values) -> Self:
         """Find kin by a value of each pair.
 
         Parameters
         ----------
         known : Known
         values : array (m,)
-        group : int
-            How many sets a person usually has.
         """
         total = len(known.levels)
         shortest = int(np.diff(known.starts).min()) - 1  # without itself
-        head = min(max(HEAD, int(HEAD_OF_GROUPS * group)), total // 4)
-        count = min(max(TAIL, TAIL_OF_HEAD * head), total // 2, shortest - 1)
-        # Lists end somewhere: a quarter of the tail must be strangers all the same.
-        head = min(head, count * 3 // 4)
+        count = min(TAIL, total // 2, shortest - 1)
+        head = min(HEAD, total // 4, count * 3 // 4)
         sets, best = nearest_known(known, values, count + 1)
         tail = Tail.of(best, head, count)
-        most = min(max(FEWEST, group), count)
+        most = min(MOST, count)
         sets, best = sets[:, :most], best[:, :most]
         theirs = Tail(tail.floor[sets].ravel(), tail.scale[sets].ravel(), count)
         chances = _chances(tail.log_strangers(best), theirs.log_strangers(best.ravel()).reshape(best.shape))
         itself = known.owners == known.sets
         return cls(known, np.where(itself, best[known.owners, 0], values), tail, head, sets, chances)
+
+    def pooled(self) -> Values:
+        """Every known pair pooled with the kin of both; (m,). Of a set with itself it means nothing."""
+        known, found = self.known, np.empty(len(self.values))
+
+        def part(where: slice) -> None:
+            pool_known(
+                known.starts,
+                known.sets,
+                self.values,
+                self.sets,
+                self.chances,
+                where.start,
+                where.stop,
+                found,
+            )
+
+        for _ in in_order(part, blocks(len(self.sets), BLOCK)):
+            pass
+        return found
 
     def with_kin(self, targets: Numbers) -> Numbers:
         """Some sets and all that may be kin of one of them, in increasing order."""

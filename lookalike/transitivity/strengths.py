@@ -1,4 +1,4 @@
-"""Strengths: how much of what strangers say is subtracted, told by how transitive the gallery becomes."""
+"""Strengths: how much of what strangers say is subtracted, told by what is closed in the gallery."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.triangles import count_triangles
+from lookalike.transitivity.closure import LEAST, closure
 from lookalike.transitivity.known import Known, nearest_known
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.tables import PartialRow, Row
@@ -17,10 +18,21 @@ Values = NDArray[np.float64]
 
 # Shares of the local mean that may be subtracted from both sides of a pair (chosen with labels).
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# A set that is near to everybody is known by its best pairs (chosen with labels).
-HUB = 10
-# Differences of so many standard deviations of a count of triangles do matter (chosen with labels).
-SPREAD_OF_TRIANGLES = 0.5
+# A set that is near to everybody is known by its best pairs, in small galleries by fewer (chosen with labels).
+HUB, HUB_SHARE = 10, 5
+# Nearest of each set between whom triangles are counted, and what difference matters, in standard deviations of
+# such a count (chosen with labels).
+MUTUAL, SPREAD_OF_TRIANGLES = 3, 0.5
+# Lists so long tell whether groups are closed (chosen with labels).
+SHORT, LONG = 4, 8
+# How much of lists of eight is closed where groups begin to show, and where they do without doubt. Where they
+# do not, there is nothing that subtracting could destroy (chosen with labels).
+UNSEEN, SEEN = 0.1, 0.25
+# Subtracting begins and is whole where the reach of what is closed, and so many times how much of it stays
+# closed when strangers are subtracted, add up to so much (chosen with labels).
+STAYING, FROM, TO = 1.5, 1.55, 1.8
+# More closed than before is a sign, but of nothing that more of it would show better.
+MOST_STAYING = 1.5
 # Values from which middle and spread of a strength are told.
 MOST_VALUES = 1_000_000
 
@@ -31,12 +43,18 @@ class Strengths(NamedTuple):
     factors: Values  # (v, 3): of the similarity, of the two means with a cohort, of cohort with cohort
     gains: Values  # (v,): trust by spread
     middles: Values  # (v,)
+    levelled: Values  # (v,): how much of being near to everybody is taken away
     hubs: Values  # (v, n): how near each set is to those nearest to it
+
+    @property
+    def subtract(self) -> bool:
+        """Whether strangers are asked at all."""
+        return bool(self.factors[:, 1:].any())
 
     def of_row(self, row: Row | PartialRow, means: Values) -> Values:
         """Weigh a query against every set of its row; (m,)."""
         weighed = weigh(self.factors, row.scores, means)
-        own = _hubs_of_row(weighed, row)
+        own = self.levelled * _hubs_of_row(weighed, row, self.hubs.shape[1])
         hubs = self.hubs[:, row.sets] if isinstance(row, PartialRow) else self.hubs
         parts = weighed - (own[:, None] + hubs) / 2 - self.middles[:, None]
         # Added up in one order, on any number of threads.
@@ -47,10 +65,20 @@ class Strengths(NamedTuple):
         """Weigh the pairs that are known; (m,)."""
         scores, owners = known.scores(), known.owners
         found = np.zeros(len(scores))
-        for factors, gain, middle, hubs in zip(*self, strict=True):
+        for factors, gain, middle, _, hubs in zip(*self, strict=True):
             [weighed] = weigh(factors[None], scores, means)
             found += gain * (weighed - (hubs[owners] + hubs[known.sets]) / 2 - middle)
         return found
+
+
+class Findings(NamedTuple):
+    """What was found in a gallery, and what is therefore done."""
+
+    triangles: Values  # (v,): how many each share closes
+    closed: float  # of lists of eight, with nothing subtracted
+    stays: float  # how much of that stays closed when strangers are subtracted
+    reach: float  # see `reach_of`
+    subtracted: float  # how far strangers are subtracted, 0 to 1
 
 
 def shares_of_strangers() -> Values:
@@ -71,8 +99,14 @@ def trust(triangles: Values) -> Values:
     return found
 
 
-def choose(strangers: Strangers, means: Values, rows: list[Row], mutual: int) -> tuple[Strengths, Values]:
-    """Try every strength on the gallery and trust those that make it transitive.
+def choose(
+    strangers: Strangers, means: Values, rows: list[Row], reach: float
+) -> tuple[Strengths, Findings]:
+    """Try every strength on the gallery, and subtract as far as that destroys no people.
+
+    Light makes sets alike across the whole gallery, and what is left when strangers are subtracted is closed
+    all the same: then it is right. People with many sets are their own cohorts: subtracting these destroys
+    what is closed. The two are weighed, not told apart: galleries in between get some of both.
 
     Parameters
     ----------
@@ -81,37 +115,56 @@ def choose(strangers: Strangers, means: Values, rows: list[Row], mutual: int) ->
         Of the pairs that are known.
     rows : list of Row
         Some sets of the gallery asked as queries, from which middle and spread are told.
-    mutual : int
-        How many nearest of each set are looked at for triangles.
-
-    Returns
-    -------
-    strengths : Strengths
-    triangles : array (v,)
-        How many each strength closes.
+    reach : float
+        As `reach_of` tells it.
     """
     known, factors = strangers.known, shares_of_strangers()
     scores, owners = known.scores(), known.owners
     hubs, triangles = np.empty((len(factors), len(known.levels))), np.empty(len(factors))
+    closed = []
     for place, each in enumerate(factors):
         [weighed] = weigh(each[None], scores, means)
         hubs[place] = hubs_of_known(known, weighed)
         offset = (hubs[place][owners] + hubs[place][known.sets]) / 2
-        near, _ = nearest_known(known, weighed - offset, mutual)
-        triangles[place] = count_triangles(near)[0].sum() / 3
-    middles, spreads = middle_and_spread(factors, hubs, strangers, rows)
-    return Strengths(factors, trust(triangles) / spreads, middles, hubs), triangles
+        is_end = each[1] in (SHARES[0], SHARES[-1])
+        near, _ = nearest_known(known, weighed - offset, LONG if is_end else MUTUAL)
+        triangles[place] = count_triangles(near[:, :MUTUAL])[0].sum() / 3
+        if is_end:
+            closed.append((closure(near[:, :SHORT]), closure(near)))
+    plain, without = closed
+    found = _findings(triangles, plain, without, reach)
+    share, level = found.subtracted, 1 - np.clip(found.closed, 0.0, 1.0)
+    # Beside the strengths that subtract, the similarity as it is: where many sets are near to a set because
+    # they are of its person, it is levelled less.
+    factors = np.concatenate([factors, factors[:1]])
+    hubs = np.concatenate([hubs, level * hubs[:1]])
+    levelled = np.append(np.ones(len(SHARES)), level)
+    gains = np.append(share * trust(triangles), 1 - share)
+    used = gains > 0
+    factors, hubs, levelled = factors[used], hubs[used], levelled[used]
+    middles, spreads = middle_and_spread(factors, levelled, hubs, strangers, rows)
+    return Strengths(factors, gains[used] / spreads, middles, levelled, hubs), found
+
+
+def _findings(
+    triangles: Values, plain: tuple[float, float], without: tuple[float, float], reach: float
+) -> Findings:
+    stays = min(sum(without) / max(sum(plain), LEAST), MOST_STAYING)
+    seen = np.clip((plain[1] - UNSEEN) / (SEEN - UNSEEN), 0.0, 1.0)
+    # Where no groups are seen, none can be destroyed.
+    safe = 1 - seen * (1 - stays)
+    subtracted = np.clip((reach + STAYING * safe - FROM) / (TO - FROM), 0.0, 1.0)
+    return Findings(triangles, plain[1], stays, reach, float(subtracted))
 
 
 def hubs_of_known(known: Known, weighed: Values) -> Values:
     """Mean of each set's best pairs; (n,)."""
-    width = min(HUB, len(known.levels) - 1)
-    found: Values = nearest_known(known, weighed, width)[1].mean(axis=1)
+    found: Values = nearest_known(known, weighed, _hub_width(len(known.levels)))[1].mean(axis=1)
     return found
 
 
 def middle_and_spread(
-    factors: Values, hubs: Values, strangers: Strangers, rows: list[Row]
+    factors: Values, levelled: Values, hubs: Values, strangers: Strangers, rows: list[Row]
 ) -> tuple[Values, Values]:
     """Median, and 1.4826 times the median distance from it, of each strength over the pairs of some rows."""
     total = len(hubs[0])
@@ -119,7 +172,8 @@ def middle_and_spread(
     kept = []
     for row in rows:
         weighed = weigh(factors, row.scores, strangers.around(row))
-        values = weighed - (_hubs_of_row(weighed, row)[:, None] + hubs) / 2
+        own = levelled * _hubs_of_row(weighed, row, total)
+        values = weighed - (own[:, None] + hubs) / 2
         kept.append(np.delete(values, [] if row.member is None else row.member, axis=1)[:, ::step])
     values = np.concatenate(kept, axis=1)
     middles = np.median(values, axis=1)
@@ -134,10 +188,14 @@ def weigh(factors: Values, scores: Values, means: Values) -> Values:
     return found
 
 
-def _hubs_of_row(weighed: Values, row: Row | PartialRow) -> Values:
+def _hubs_of_row(weighed: Values, row: Row | PartialRow, total: int) -> Values:
     others = weighed if row.member is None else weighed[:, row.sets != row.member]
-    width = min(HUB, others.shape[1])
+    width = min(_hub_width(total), others.shape[1])
     # In their order, so that a sum does not depend on who else was there.
     best = np.sort(np.partition(-others, width - 1, axis=1)[:, :width], axis=1)
     found: Values = -best.mean(axis=1)
     return found
+
+
+def _hub_width(total: int) -> int:
+    return max(1, min(HUB, total // HUB_SHARE))

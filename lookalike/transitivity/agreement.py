@@ -1,0 +1,212 @@
+"""Agreement: two sets belong together as far as their lists of neighbours name the same sets.
+
+Each set has one vector: whom the lists of the set and of its nearest name, lists of every length together,
+each as far as lists of that length are closed around the set. So no size of groups has to be known: lists of
+eight count where people have eight sets, and lists of sixty-four where they have seventy.
+The agreement of two sets is the Jaccard similarity of their vectors, as in k-reciprocal encoding [1]_.
+
+References
+----------
+.. [1] Z. Zhong, L. Zheng, D. Cao, S. Li, "Re-ranking person re-identification with k-reciprocal encoding",
+   CVPR 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from lookalike.kernels.agreement import (
+    places_in_return,
+    shared_of,
+    shares_of_query,
+    vector_of_query,
+    vectors_of,
+)
+from lookalike.kernels.order import best_first
+from lookalike.kernels.threads import blocks, in_order
+from lookalike.transitivity.closure import closures, lengths_for
+from lookalike.transitivity.known import Known, nearest_known
+from lookalike.transitivity.tables import PartialRow, Row
+
+Numbers = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+# One set alone has few pairs: its closure is averaged with that of so many nearest.
+SMOOTH = 8
+# Largest entries of a vector that are kept: what the others have is not missed.
+MOST = 128
+# What is closed by chance and by likeness in general, where nobody has two sets (chosen with labels).
+BY_CHANCE = 0.2
+# So that a vector has something even where nothing is closed.
+TINY = 1e-6
+# Sets whose vectors one thread makes before it asks for more.
+BLOCK = 256
+
+
+class Agreed(NamedTuple):
+    """How far sets agree with a query, and how much that counts."""
+
+    values: Values  # (m,): 0 to 1
+    trust: float  # 0 to 1
+    columns: Numbers  # (c,): the sets that the lists around the query name
+    entries: Values  # (c,): how much of them
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Lists of every set by its pooled values, and its vector.
+
+    Attributes
+    ----------
+    lists : array (n, k)
+        Nearest sets of each, nearest first.
+    floors : array (n, lengths)
+        The value of the last of each length.
+    closures, trusts : arrays (n, lengths)
+        Of each set alone; smoothed, as they count in vectors.
+    starts, columns, weights : arrays (n + 1,), (m,), (m,)
+        Vectors, row by row.
+    """
+
+    lists: Numbers
+    floors: Values
+    closures: Values
+    trusts: Values
+    starts: Numbers
+    columns: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, known: Known, pooled: Values) -> Self:
+        """Rank the known pairs of each set, and make the vectors.
+
+        Parameters
+        ----------
+        known : Known
+        pooled : array (m,)
+            A value of each pair.
+        """
+        total = len(known.levels)
+        lengths = lengths_for(total)
+        lists, best = nearest_known(known, pooled, int(lengths[-1]))
+        alone = np.stack([closures(lists[:, :k]) for k in lengths], axis=1)
+        near = np.column_stack([np.arange(total), lists[:, :SMOOTH]])
+        trusts = np.maximum(alone[near].mean(axis=1), TINY)
+        back = _back(lists)
+        columns, weights = np.zeros((total, MOST), np.int32), np.zeros((total, MOST), np.float32)
+        counts = np.zeros(total, np.int64)
+
+        def part(where: slice) -> None:
+            vectors_of(lists, back, trusts, lengths, where.start, where.stop, columns, weights, counts)
+
+        for _ in in_order(part, blocks(total, BLOCK)):
+            pass
+        filled = np.arange(MOST) < counts[:, None]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        floors = np.ascontiguousarray(best[:, lengths - 1])
+        return cls(lists, floors, alone, trusts, starts, columns[filled], weights[filled])
+
+    def with_query(self, row: Row | PartialRow) -> Agreed:
+        """Compare a query with every set; a member by its own vector, another by the lists around it.
+
+        Parameters
+        ----------
+        row : Row or PartialRow
+            With pooled values as scores; a partial one has those nearest to the query.
+        """
+        total = len(self.lists)
+        shrunk = np.ones(total)
+        shared = np.zeros(total)
+        if row.member is not None and row.member < total:
+            where = slice(self.starts[row.member], self.starts[row.member + 1])
+            columns, entries = self.columns[where].astype(np.int64), self.weights[where].astype(np.float64)
+            trusts = self.trusts[row.member]
+        else:
+            columns, entries, trusts = self._of_query(row, shrunk, shared)
+        shared_of(*self._by_column, columns, entries, shrunk, shared)
+        found = shared / (2 - shared)
+        return Agreed(found[row.sets], trust(trusts), columns, entries)
+
+    def entries_of(self, target: int, columns: Numbers) -> Values:
+        """What the vector of a set has in some columns."""
+        where = slice(self.starts[target], self.starts[target + 1])
+        places = np.searchsorted(self.columns[where], columns)
+        places = np.minimum(places, self.starts[target + 1] - self.starts[target] - 1)
+        is_there = self.columns[where][places] == columns
+        return np.where(is_there, self.weights[where][places], 0.0)
+
+    def _of_query(
+        self, row: Row | PartialRow, shrunk: Values, shared: Values
+    ) -> tuple[Numbers, Values, Values]:
+        """The vector of a query from outside but for its own column, which is shared with some sets here."""
+        lengths = lengths_for(len(self.lists))
+        order = best_first(row.scores, row.scores, int(lengths[-1]))
+        # A partial row may be shorter than a list: what is there must do.
+        lengths = lengths[lengths <= len(order)]
+        near, values = row.sets[order], row.scores[order]
+        sums, trusts = np.zeros(len(self.lists)), np.zeros(len(lengths))
+        smooth = min(SMOOTH, len(near))
+        own = vector_of_query(
+            self.lists, self._back, self.floors, self.closures, lengths, smooth, TINY, near, values, sums, trusts
+        )
+        whole = trusts.sum()
+        columns = np.flatnonzero(sums)
+        some = np.unique(self._rows_with(columns))
+        added = np.zeros(len(self.lists))
+        shares_of_query(self.lists, self._back, self.trusts, lengths, near, values, self.floors, some, added)
+        shrunk += added
+        shared[some] += np.minimum(own / whole, added[some] / shrunk[some])
+        return columns, sums[columns] / whole, trusts
+
+    def _rows_with(self, columns: Numbers) -> Numbers:
+        starts, rows, _ = self._by_column
+        parts = [rows[starts[one] : starts[one + 1]] for one in columns]
+        return np.concatenate(parts).astype(np.int64) if parts else np.empty(0, dtype=np.int64)
+
+    @cached_property
+    def _back(self) -> NDArray[np.uint8]:
+        return _back(self.lists)
+
+    @cached_property
+    def _by_column(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float32]]:
+        total = len(self.lists)
+        rows = csr_array((self.weights, self.columns, self.starts), shape=(total, total))
+        found = csc_array(rows)
+        return found.indptr.astype(np.int64), found.indices.astype(np.int32), found.data
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What `of` made, as named arrays."""
+        names = ("lists", "floors", "closures", "trusts", "starts", "columns", "weights")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Undo `to_arrays`."""
+        return cls(**arrays)
+
+
+def trust(closed: Values) -> float:
+    """How much lists count beside a pair's own value, by the closure of the most closed of them.
+
+    If a share p of a list is kin, two of the list are both kin with chance p squared. So the root of what is
+    closed beyond chance is the share of a list that deserves to be believed.
+    """
+    return float(np.sqrt(max(0.0, (closed.max() - BY_CHANCE) / (1 - BY_CHANCE))))
+
+
+def _back(lists: Numbers) -> NDArray[np.uint8]:
+    found = np.empty(lists.shape, dtype=np.uint8)
+
+    def part(where: slice) -> None:
+        places_in_return(lists, where.start, where.stop, found)
+
+    for _ in in_order(part, blocks(len(lists), BLOCK)):
+        pass
+    return found
