@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lookalike.forgetting import forget
     from lookalike.indexing import index
     from lookalike.ingest import add
-    from lookalike.ranking import Answer, Explanation, Ranking, Relative, Witness
+    from lookalike.ranking import Answer, Explanation, Influence, Ranking, Relative, Witness
     from lookalike.removing import remove
     from lookalike.retrieval import Search, explain, find, open_search
     from lookalike.training import train
@@ -26,6 +26,7 @@ __all__ = [
     "FaceSet",
     "Finding",
     "Gallery",
+    "Influence",
     "LookalikeError",
     "Ranking",
     "Relative",
@@ -55,6 +56,7 @@ _HOMES = {
     "add": "ingest",
     "Answer": "ranking",
     "Explanation": "ranking",
+    "Influence": "ranking",
     "Ranking": "ranking",
     "Relative": "ranking",
     "Witness": "ranking",

@@ -212,21 +212,21 @@ class Witness:
 
 @dataclass(frozen=True)
 class Relative:
-    """A set that was taken as kin, or as a stranger, of the query or the target.
+    """A set that had a say in an answer, and what it added to the score.
 
     Attributes
     ----------
     id : str
         The set.
     kind : str
-        ``kin``, whose evidence is added, or ``stranger``, whose is subtracted.
+        ``stranger``, who looks like one of the two and is probably neither; ``kin``, which probably shows one
+        of the two people; or ``neighbour``, which is found near both. A set may be kin and neighbour.
     of : str
-        ``query`` or ``target``.
+        ``query``, ``target`` or ``both``.
     chance : float or None
-        That it is kin; None of a stranger.
+        That kin are kin of whom ``of`` says; None of others.
     moved : float
-        What it did to the score: the score as it is, less what it would be without this set. That of a
-        stranger is told before kin are pooled, against a stranger who is as alike as any.
+        What it added to the score; negative if it lowered it.
     query_face, face_to_query : int
         The faces through which the query and this set are alike.
     face_to_target, target_face : int
@@ -245,11 +245,74 @@ class Relative:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """The evidence for one answer: the answer itself, the faces that met directly, and every witness.
+class Influence:
+    """What all sets of one kind together added to a score.
 
-    Where kin are pooled and strangers subtracted, ``relatives`` are all kin, and of the strangers those that
-    did most; ``rank_before_kin`` is the answer's place before kin are pooled.
+    Attributes
+    ----------
+    kind : str
+        ``everybody``: how near the target is to all sets, against an ordinary one. ``stranger``, ``kin`` and
+        ``neighbour`` as in `Relative`. ``mutual``: how far query and target are in each other's lists.
+    moved : float
+        What they added; negative if they lowered the score.
+    others : int
+        How many of them are not among the relatives.
+    others_moved : float
+        What these added: ``moved`` less what the relatives of this kind did.
+    """
+
+    kind: str
+    moved: float
+    others: int
+    others_moved: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """One term of the sum that a score is, as it is shown.
+
+    Attributes
+    ----------
+    kind : str
+        ``alone``, or that of an `Influence`.
+    relative : Relative or None
+        Whose it is; None if it is that of the pair alone, or of those others that are not shown.
+    others : int
+        How many these are.
+    moved : float
+        The term.
+    rounded : float
+        The same to three places, so that all lines add up to the score to three places.
+    """
+
+    kind: str
+    relative: Relative | None
+    others: int
+    moved: float
+    rounded: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The evidence for one answer: the answer itself, the faces that met directly, and who had a say.
+
+    ``witnesses`` are of second stages that ask proxies. With `auto` and `adaptive` the score is a sum:
+    ``alone`` and what each of the ``influences`` moved.
+
+    Attributes
+    ----------
+    alone : float or None
+        The baseline on the scale of the score: the order by it is that of the baseline. None if the second
+        stage does not add up so, or asked nobody.
+    influences : tuple of Influence
+        In the order in which they come in; kinds that were not asked are left out.
+    relatives : tuple of Relative
+        The first few of each kind, who did most.
+    trust : float or None
+        How much lists of neighbours count for this query, from 0 to 1: the most that they could add. What
+        pairs say counts for the rest.
+    rank_before_kin, rank_before_lists : int or None
+        The place of the answer before kin are pooled, and before lists are compared.
     """
 
     query: str
@@ -260,9 +323,39 @@ class Explanation:
     similarity: str
     reranker: str
     witnesses: tuple[Witness, ...] = field(default=())
+    alone: float | None = None
+    influences: tuple[Influence, ...] = field(default=())
     relatives: tuple[Relative, ...] = field(default=())
+    trust: float | None = None
     rank_before_kin: int | None = None
+    rank_before_lists: int | None = None
+
+    @property
+    def lines(self) -> list[Line]:
+        """The terms of the score, one by one; none if it is no sum."""
+        if self.alone is None:
+            return []
+        terms: list[tuple[str, Relative | None, int, float]] = [("alone", None, 0, self.alone)]
+        for one in self.influences:
+            terms += [(one.kind, each, 0, each.moved) for each in self.relatives if each.kind == one.kind]
+            if one.others or one.kind in ("everybody", "mutual"):
+                terms.append((one.kind, None, one.others, one.others_moved))
+        # The sum so far is rounded, not the term: otherwise who adds up what is shown misses the score.
+        sums = [round(sum(term[3] for term in terms[:end]), 3) for end in range(len(terms) + 1)]
+        return [
+            Line(*term, rounded=round(after - before, 3) + 0.0)  # no minus before nothing
+            for term, before, after in zip(terms, sums, sums[1:], strict=False)
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""
         return asdict(self)
+
+
+def agreeing(explanation: Explanation) -> str:
+    """How far two lists of neighbours agree, in words."""
+    agreed = sum(one.moved for one in explanation.influences if one.kind in ("neighbour", "mutual"))
+    # Two lists that have half in common agree to a third: what both name counts once in what either names.
+    share = agreed / explanation.trust if explanation.trust else 0.0
+    words = "mostly the same" if share >= 1 / 3 else "in part the same" if share >= 0.05 else "other"
+    return f"their neighbours are {words} sets"

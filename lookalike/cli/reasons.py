@@ -6,7 +6,7 @@ from lookalike.cli.terminal import print_table
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.reliability import SURENESS
 from lookalike.evaluation.results import Evaluation
-from lookalike.ranking import Explanation, percent
+from lookalike.ranking import Explanation, Line, agreeing, percent
 from lookalike.transitivity.metafeatures import NUMBERS
 
 
@@ -21,8 +21,8 @@ def print_explanation(explanation: Explanation) -> None:
     )
     if answer.probability is not None:
         print(f"As far as this gallery can tell, both are one person with probability {answer.sure}.")
-    if explanation.relatives:
-        _print_relatives(explanation)
+    if explanation.alone is not None:
+        _print_sum(explanation)
         return
     if not explanation.witnesses:
         alone = "No proxy was asked."
@@ -55,32 +55,62 @@ def print_explanation(explanation: Explanation) -> None:
     print("faces: q of the query met p of the proxy, p of the proxy met t of the target")
 
 
-def _print_relatives(explanation: Explanation) -> None:
-    """Print who was taken as kin and who as a stranger, in the order of what each did."""
-    pooled = any(one.kind == "kin" for one in explanation.relatives)
-    kin = f"with kin pooled, rank {explanation.answer.rank}" if pooled else "for kin there are too few sets"
-    print(
-        f"With what strangers explain subtracted it is rank {explanation.rank_before_kin}; {kin}. "
-        "Who did what, most first (of strangers the first few):\n"
-    )
-    headings = ["set", "taken as", "chance", "moved the score by", "faces"]
-    columns = [
-        (heading, "right" if heading.startswith(("chance", "moved")) else "left") for heading in headings
+def _print_sum(explanation: Explanation) -> None:
+    """Print what the score is the sum of: the pair alone, and what others added."""
+    trust = explanation.trust or 0.0
+    before, then = explanation.rank_before_kin, explanation.rank_before_lists
+    pooled = any(one.kind == "kin" for one in explanation.influences)
+    subtracted = any(one.kind == "stranger" for one in explanation.influences)
+    steps = [
+        f"{'with strangers subtracted' if subtracted else 'measured against everybody'} it is rank {before}",
+        f"with kin pooled rank {then}" if pooled else "for kin there are too few sets",
+        f"with lists of neighbours rank {explanation.answer.rank}",
     ]
+    words = ", ".join(steps)
+    print(f"{words[0].upper()}{words[1:]}.")
+    agrees = agreeing(explanation)
+    print(f"Lists count {trust:.0%} for this query: {agrees}. What the score is the sum of:\n")
     print_table(
-        columns,
+        [("what", "left"), ("chance", "right"), ("adds", "right"), ("faces", "left")],
         (
-            (
-                one.id,
-                f"{one.kind} of the {one.of}",
-                "-" if one.chance is None else percent(one.chance),
-                f"{one.moved:+.3f}",
-                f"q{one.query_face}-x{one.face_to_query} x{one.face_to_target}-t{one.target_face}",
-            )
-            for one in sorted(explanation.relatives, key=lambda one: (one.kind, -abs(one.moved), one.id))
+            *(_line(one) for one in explanation.lines),
+            ("= score", "", f"{explanation.answer.score:.3f}", ""),
         ),
     )
-    print("\nfaces: q of the query met x of the set, x of the set met t of the target")
+    if explanation.relatives:
+        print("\nfaces: q of the query met x of the set, x of the set met t of the target")
+
+
+def _line(one: Line) -> tuple[str, str, str, str]:
+    adds = f"{one.rounded:+.3f}"
+    if one.relative is None:
+        return _together(one), "", adds, ""
+    it = one.relative
+    if it.kind == "neighbour":
+        what = f"{it.id}, near both"
+    elif it.kind == "stranger":
+        what = f"{it.id}, a stranger like {'both' if it.of == 'both' else f'the {it.of}'}"
+    else:
+        what = f"{it.id}, kin of {'both' if it.of == 'both' else f'the {it.of}'}"
+        other = {"query": "the target", "target": "the query", "both": "the other's kin"}[it.of]
+        what += f", less like {other}" if it.moved < 0 else ""
+    faces = f"q{it.query_face}-x{it.face_to_query} x{it.face_to_target}-t{it.target_face}"
+    return what, "" if it.chance is None else percent(it.chance), adds, faces
+
+
+def _together(one: Line) -> str:
+    """What a line is called that stands for nobody in particular."""
+    if one.kind == "alone":
+        return "the two by themselves"
+    if one.kind == "everybody":
+        many = (
+            "as many others as any" if not one.rounded else "few others" if one.rounded > 0 else "many others"
+        )
+        return f"the target is near to {many}"
+    if one.kind == "mutual":
+        return "the two are near each other" if one.rounded else "the two are not near each other"
+    names = {"stranger": "strangers", "kin": "who may be kin", "neighbour": "near both"}
+    return f"all others together, {one.others} {names[one.kind]}"
 
 
 def print_evaluation(result: Evaluation) -> None:

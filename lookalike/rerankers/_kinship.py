@@ -18,7 +18,7 @@ from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.transitivity.agreement import Agreed, Agreement
 from lookalike.transitivity.closure import reach_of
-from lookalike.transitivity.evidence import Evidence, Group, kin_moved, strangers_moved
+from lookalike.transitivity.evidence import Evidence, kin_moved, neighbours_shared, strangers_moved
 from lookalike.transitivity.kin import SURE, Kin, Tail
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.lists import nearest_lists
@@ -181,17 +181,34 @@ class Kinship(Reranker):
         return targets if self.kin_ is None else self.kin_.with_kin(targets)
 
     def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
-        """Who was kin, who was a stranger, and what each did."""
-        if not self.helps or self.strangers_ is None or self.strengths_ is None:
+        """Who had a say, and how much each added to the score."""
+        weighed = self.weighed(row, len(tables)) if self.helps else None
+        strangers, strengths, agreement = self.strangers_, self.strengths_, self.agreement_
+        if weighed is None or strangers is None or strengths is None or agreement is None:
             return None
-        values = self.strengths_.of_row(row, self.strangers_.around(row))
-        nobody = Group(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
-        kin = (
-            (nobody, nobody)
-            if self.kin_ is None
-            else kin_moved(self.kin_, row._replace(scores=values), target)
+        values, agreed = weighed.values, weighed.agreed
+        # An own value counts so much of the score.
+        scale = (1 - agreed.trust) / (weighed.best + BELOW_ORDINARY)
+        cohorts = strangers_moved(strangers, strengths, row, target) if strengths.subtract else None
+        kin = None
+        if self.kin_ is not None:
+            kin = kin_moved(self.kin_, row._replace(scores=values), target)
+        # What the similarity says, but for a constant: with it, an ordinary set is as its values say.
+        said = (strengths.gains @ strengths.factors[:, 0]) * row.scores
+        ordinary = float(np.median((values - said)[row.sets != row.member]))
+        by_strangers = sum(float(group.moved.sum()) for group in cohorts or ())
+        near = neighbours_shared(agreement, agreed, row._replace(scores=weighed.pooled), target)
+        return Evidence(
+            alone=scale * float(said[target] + ordinary + BELOW_ORDINARY),
+            everybody=scale * float(values[target] - said[target] - ordinary - by_strangers),
+            strangers=cohorts and (cohorts[0].times(scale), cohorts[1].times(scale)),
+            kin=kin and (kin[0].times(scale), kin[1].times(scale)),
+            neighbours=near.times(agreed.trust),
+            mutual=agreed.trust * float(agreed.values[target] - near.moved.sum()),
+            trust=agreed.trust,
+            before_kin=values,
+            before_lists=weighed.pooled,
         )
-        return Evidence(values, *kin, *strangers_moved(self.strangers_, self.strengths_, row, target))
 
     @property
     def finding(self) -> str:

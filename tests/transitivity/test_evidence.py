@@ -1,17 +1,18 @@
-"""Evidence: what each kin and each stranger did, told by leaving it out."""
+"""Evidence: what each kin, stranger and neighbour added; together it is what the method did."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from lookalike.transitivity.evidence import kin_moved, strangers_moved
+from lookalike.transitivity.agreement import Agreement
+from lookalike.transitivity.evidence import added_by_pairs, kin_moved, neighbours_shared, strangers_moved
 from lookalike.transitivity.kin import Kin
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.strengths import choose
 from lookalike.transitivity.tables import Row
-from tests.transitivity.dense import filled, lists_of, order_of, row_of, spread, square
+from tests.transitivity.dense import filled, lists_of, order_of, row_of, square
 
 TOTAL = 60
 
@@ -22,37 +23,66 @@ def scores() -> np.ndarray:
 
 
 def kin_of(scores: np.ndarray) -> Kin:
-    known = Known.of(lists_of(scores, 30), np.arange(TOTAL), scores)
-    return Kin.of(known, known.scores(), 3)
+    known = Known.of(lists_of(scores, 30), np.arange(len(scores)), scores)
+    return Kin.of(known, known.scores())
 
 
-def pooled(kin: Kin, values: np.ndarray, target: int, skipped: int, side: str) -> float:
-    """The pooled score of a target for query 0, without one kin of either."""
-    whole = spread(kin.known, kin.values)
-    near, chances = kin.of_row(Row(values, np.empty(0), np.empty(0), 0))
-    ours = {-1: 1.0} | {r: c for r, c in zip(near, chances, strict=True) if r != target}
-    theirs = {target: 1.0} | {
-        p: c for p, c in zip(kin.sets[target], kin.chances[target], strict=True) if p != 0
-    }
-    (ours if side == "query" else theirs).pop(skipped, None)
-    value = {(r, p): values[p] if r == -1 else whole[r, p] for r in ours for p in theirs}
-    top = sum(ours[r] * theirs[p] * value[r, p] for r, p in value)
-    return top / sum(ours[r] * theirs[p] for r, p in value)
+def test_what_pairs_add_by_hand() -> None:
+    """A query with one kin, half a chance, and a target with one, a quarter: weights 1, 1/4; 1/2, 1/8."""
+    table = np.array([[4.0, 1.0], [2.0, 6.0]])
+    ours, theirs = added_by_pairs(table, np.array([1.0, 0.5]), np.array([1.0, 0.25]))
+    # Of 15/8: the kin of the query -2 * 1/2 with the target, half of 2 * 1/8 with the other kin.
+    assert ours == pytest.approx([(-1 + 1 / 8) / (15 / 8)])
+    assert theirs == pytest.approx([(-3 / 4 + 1 / 8) / (15 / 8)])
+    assert 4 + ours[0] + theirs[0] == pytest.approx((4 + 1 / 4 + 2 / 2 + 6 / 8) / (15 / 8))
 
 
-def test_kin_are_told_by_leaving_each_out(scores: np.ndarray) -> None:
-    kin = kin_of(scores)
-    values = scores[0]
-    for target in (1, 2, 40):
-        score = kin.pool(row_of(scores, 0))[target]
-        ours, theirs = kin_moved(kin, row_of(scores, 0), target)
+@pytest.mark.parametrize("member", [0, 17, None])
+def test_kin_add_up_to_what_pooling_did(scores: np.ndarray, member: int | None) -> None:
+    inside = scores[:59, :59]
+    kin = kin_of(inside)
+    row = Row(scores[59, :59], np.empty(0), np.empty(0), None) if member is None else row_of(inside, member)
+    pooled, near = kin.pool(row), kin.of_row(row)[0]
+    for target in {*near.tolist(), *range(1, 17), 40}:
+        ours, theirs = kin_moved(kin, row, target)
         assert target not in ours.sets
-        assert 0 not in theirs.sets
-        for group, side in ((ours, "query"), (theirs, "target")):
+        assert member not in theirs.sets
+        for group in (ours, theirs):
             assert len(group.sets) == len(group.chances) == len(group.moved)
-            for number, moved in zip(group.sets, group.moved, strict=True):
-                expected = score - pooled(kin, values, target, int(number), side)
-                assert moved == pytest.approx(expected, abs=1e-12)
+        moved = ours.moved.sum() + theirs.moved.sum()
+        assert row.scores[target] + moved == pytest.approx(pooled[target], abs=1e-12)
+
+
+@pytest.mark.parametrize("member", [0, 17, None])
+def test_neighbours_have_what_both_lists_name(scores: np.ndarray, member: int | None) -> None:
+    """The agreement is theirs, but for what query and target have as named around each other."""
+    inside = scores[:59, :59]
+    known = Known.of(lists_of(inside, 58), np.arange(59), inside)
+    agreement = Agreement.of(known, known.scores())
+    row = Row(scores[59, :59], np.empty(0), np.empty(0), None) if member is None else row_of(inside, member)
+    agreed = agreement.with_query(row)
+    ours = dict(zip(agreed.columns.tolist(), agreed.entries.tolist(), strict=True))
+    alone = 0
+    for target in range(59):
+        if target == member:
+            continue
+        found = neighbours_shared(agreement, agreed, row, target)
+        whole = agreed.values[target]
+        named = set(found.sets.tolist())
+        assert not named & {target, member}
+        assert (found.moved > 0).all()
+        assert found.moved.sum() <= whole + 1e-12
+        alone += found.moved.sum() < 0.9 * whole
+        if member is None:
+            continue
+        theirs = dict(enumerate(agreement.entries_of(target, np.arange(59)).tolist()))
+        lesser = {n: min(ours[n], theirs[n]) for n in ours if theirs[n] > 0}
+        shared = sum(lesser.values())
+        assert whole == pytest.approx(shared / (2 - shared))
+        assert named == set(lesser) - {target, member}
+        for number, moved in zip(found.sets.tolist(), found.moved.tolist(), strict=True):
+            assert moved == pytest.approx(whole * lesser[number] / shared)
+    assert alone
 
 
 def test_strangers_add_up_to_what_they_did_beyond_their_level(scores: np.ndarray) -> None:
