@@ -18,6 +18,7 @@ from lookalike.server.models import (
 )
 from lookalike.server.relatives import effect, kin_of
 from lookalike.server.searches import Searches
+from lookalike.server.terms import terms_of
 from lookalike.server.wording import counted
 
 FEW = 5
@@ -76,7 +77,8 @@ class Evidence:
         answered = self._answering.answer(found, answer)
         asker_words = "who you asked for" if by_query else asked.title
         same = {*found.refined.confirmed, own}
-        words = [effect(one, asker_words, same, found.refined.rejected) for one in told.relatives]
+        shown = [(one.relative, one.rounded) for one in told.lines if one.relative is not None]
+        words = [effect(one, amount, asker_words, same, found.refined.rejected) for one, amount in shown]
         return EvidenceView(
             query=found.question.view,
             asked=asked,
@@ -87,12 +89,15 @@ class Evidence:
                 baseline=told.answer.baseline,
             ),
             chains=[self._chain(found, told, one, face(one.query_face)) for one in told.witnesses],
+            score=told.answer.score,
+            terms=terms_of(told),
             relatives=[
                 self._relative(found, target, one, face(one.query_face), said)
-                for one, said in zip(told.relatives, words, strict=True)
+                for (one, _), said in zip(shown, words, strict=True)
             ],
             rank_alone=told.answer.rank,
             rank_before_kin=told.rank_before_kin,
+            rank_before_lists=told.rank_before_lists,
             total=found.refined.ranking.total,
             sentences=_sentences(found, told, answer, asked, by_query, self._titles(found, told)),
         )
@@ -119,8 +124,8 @@ class Evidence:
     ) -> RelativeView:
         return RelativeView(
             set=self._set(found, one.id),
-            kind=one.kind,  # type: ignore[arg-type]  # one of the two
-            of=one.of,  # type: ignore[arg-type]  # one of the two
+            kind=one.kind,  # type: ignore[arg-type]  # one of the three
+            of=one.of,  # type: ignore[arg-type]  # one of the three
             chance=one.chance,
             moved=one.moved,
             words=words,
@@ -169,7 +174,7 @@ def _sentences(
         f"By themselves, the two are {told.answer.baseline:.2f} alike ({in_words(told.answer.baseline)}); by "
         f"that alone it would be answer {told.answer.baseline_rank}."
     )
-    if told.relatives:
+    if told.alone is not None:
         said += _steps(told)
     elif told.answer.through is not None:
         proxy = titles.get(told.answer.through, told.answer.through)
@@ -186,15 +191,19 @@ def _sentences(
 
 
 def _steps(told: Explanation) -> list[str]:
-    """What strangers and kin did to the place of an answer, one after the other, to the place that it has."""
-    before, rank = told.rank_before_kin, told.answer.rank
-    does = "leaves" if before == told.answer.baseline_rank else "makes"
-    said = [f"What strangers who look alike explain was taken off, which {does} it answer {before}."]
-    kin = len(kin_of(told.relatives))
-    if kin or rank != before:
+    """What strangers, kin and lists did to the place of an answer, one after the other, to that it has."""
+    asked = {one.kind for one in told.influences}
+    first = "How many others it looks like was taken into account"
+    if "stranger" in asked:
+        first = "What strangers who look alike explain was taken off"
+    steps = [(first, told.rank_before_kin)]
+    if "kin" in asked:
+        kin = kin_of(told)
         clips = f"{counted(kin, 'clip')} that may show one of the two people"
-        many = clips if kin else "the clips around both"
-        was = "was" if kin == 1 else "were"
-        does = "leaves" if rank == before else "makes"
-        said.append(f"Then {many} {was} asked too, which {does} it answer {rank}.")
+        steps.append((f"Then {clips} {'was' if kin == 1 else 'were'} asked too", told.rank_before_lists))
+    steps.append(("Then it was counted which clips are found near both", told.answer.rank))
+    said, place = [], told.answer.baseline_rank
+    for words, rank in steps:
+        said.append(f"{words}, which {'leaves' if rank == place else 'makes'} it answer {rank}.")
+        place = rank or place
     return said

@@ -38,6 +38,7 @@ from lookalike.server.models_searches import (
     RelativeView,
     SearchAsk,
     SearchView,
+    TermView,
 )
 from lookalike.server.models_sets import (
     Ask,
@@ -88,6 +89,7 @@ __all__ = [
     "SetView",
     "SetsAsk",
     "SplitAsk",
+    "TermView",
     "Told",
     "UndoAsk",
     "Undone",

@@ -118,11 +118,11 @@ class ChainView(View):
 
 
 class RelativeView(View):
-    """A set taken as kin, or as a stranger, of the query or the target, and what it did to the score."""
+    """A set that had a say as kin, stranger or neighbour of both, and what it added to the score."""
 
     set: SetView
-    kind: Literal["kin", "stranger"]
-    of: Literal["query", "target"]
+    kind: Literal["kin", "stranger", "neighbour"]
+    of: Literal["query", "target", "both"]
     chance: float | None
     moved: float
     words: str = Field(description="What it was taken for and did to the score, for people.")
@@ -132,11 +132,24 @@ class RelativeView(View):
     target_face: FaceView
 
 
+class TermView(View):
+    """One term of the sum that a score is: the two by themselves, or all others of one kind."""
+
+    kind: Literal["alone", "everybody", "stranger", "kin", "neighbour", "mutual"]
+    moved: float
+    others: int = Field(description="How many of the kind are not among the relatives.")
+    others_moved: float
+    amount: str = Field(description="What it added, to three places; all terms so add up to the score so.")
+    words: str = Field(description="What it is, for people.")
+    others_words: str = Field(description="What those did who are not among the relatives; empty if none.")
+
+
 class EvidenceView(View):
     """Everything that made one answer; `asked` is who made its score: the query, or a confirmed set.
 
-    `rank_alone`, `rank_before_kin` and every `rank_without` are of one ranking: that of `asked` alone,
-    without decisions. The rank of `answer` is that of the answers shown.
+    `score`, `terms`, `relatives`, `rank_alone`, `rank_before_kin`, `rank_before_lists` and every
+    `rank_without` are of one ranking: that of `asked` alone, without decisions. The rank of `answer` is that
+    of the answers shown. Where there are terms, they add up to the score.
     """
 
     query: SetView
@@ -144,8 +157,11 @@ class EvidenceView(View):
     answer: AnswerView
     direct: DirectView
     chains: list[ChainView]
+    score: float
+    terms: list[TermView]
     relatives: list[RelativeView]
     rank_alone: int
     rank_before_kin: int | None
+    rank_before_lists: int | None
     total: int
     sentences: list[str]

@@ -1,91 +1,97 @@
-"""Relatives: who else had a say in an answer, each once, and in words."""
+"""Relatives: who else had a say in an answer, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from lookalike.ranking import Relative, percent
+from lookalike.ranking import Explanation, Relative, percent
 from lookalike.server.models import EvidenceView, RelativeView
 
-# Kin who are less likely than this weigh next to nothing, and are not spoken of.
-LEAST: Final = 0.05
-# Rows that each list shows.
-MOST: Final = 6
+# What a list of the page is called, and what it says of those in it.
+LISTS: Final = {
+    "kin": (
+        "Others that may show one of the two people",
+        "They were asked too, and what they say is averaged with what the two say: the likelier one is the "
+        "same person, the more it counts. Who fits better than the two raises the score, who fits less well "
+        "lowers it.",
+    ),
+    "neighbour": (
+        "Found near both",
+        "Around who is asked for and around the answer there are clips that are near to them, and to each "
+        "other. What is found around both ties the two together, though they may not look alike. A clip that "
+        "may show one of the two people is told here again, for what it did here.",
+    ),
+    "stranger": (
+        "Somebody else who looks alike",
+        "Near one of the two, and probably neither. If both are like a stranger, being alike says little, "
+        "and the score is lowered; if only one is, it says more.",
+    ),
+}
 
 
 class Listed(NamedTuple):
-    """One list of relatives on the page; `more` are those that there is no row for."""
+    """One list of relatives on the page, and what those did that there is no row for."""
 
     name: str
     title: str
     words: str
     rows: list[RelativeView]
-    more: int
+    rest: str
 
 
-def kin_of(relatives: Sequence[Relative]) -> set[str]:
-    """The ids of those who may show one of the two, each once though it may be kin of both."""
-    return {one.id for one in relatives if one.chance is not None and one.chance >= LEAST}
+def kin_of(told: Explanation) -> int:
+    """How many were asked who may show one of the two people."""
+    shown = sum(one.kind == "kin" for one in told.relatives)
+    return shown + sum(one.others for one in told.influences if one.kind == "kin")
 
 
-def effect(one: Relative, asker: str, same: Collection[str], different: Collection[str]) -> str:
+def did(amount: float) -> str:
+    """What somebody did to the score; the amount is rounded."""
+    return f"{'raised' if amount >= 0 else 'lowered'} the score by {abs(amount):.3f}"
+
+
+def effect(
+    one: Relative, amount: float, asker: str, same: Collection[str], different: Collection[str]
+) -> str:
     """What somebody was taken for and did to the score, in words.
 
     Parameters
     ----------
     one : Relative
+    amount : float
+        What it added to the score, rounded so that what is shown adds up.
     asker : str
         What the page calls whoever asked.
     same, different : collection of str
         The sets that the user said show the person who is asked for, and somebody else.
     """
-    of, other = (asker, "the answer") if one.of == "query" else ("the answer", asker)
-    did = f"{'raised' if one.moved >= 0 else 'lowered'} the score by {abs(one.moved):.3f}"
-    if one.chance is None:
-        fits = f"less like {other}" if one.moved >= 0 else f"like {other} too"
-        return f"looks like {of}, {fits}: {did}"
-    fits = "fits" if one.moved >= 0 else "fits less well"
+    if one.kind == "neighbour":
+        return f"found near both: {did(amount)}"
+    of, other = {
+        "query": (asker, "the answer"),
+        "target": ("the answer", asker),
+        "both": ("both", "the other"),
+    }[one.of]
+    if one.kind == "stranger":
+        if one.of == "both":
+            fits = "less than one would expect" if amount >= 0 else "so being alike says less"
+        else:
+            fits = f"less like {other}" if amount >= 0 else f"like {other} too"
+        return f"looks like {of}, {fits}: {did(amount)}"
+    fits = f"is like {other} too" if amount >= 0 else f"is not so like {other}"
     said = f"{percent(one.chance)} likely the same as {of}"
-    if one.of == "query" and one.id in same:
+    if one.of != "target" and one.id in same:
         said = f"you said it is the same person ({percent(one.chance)} likely by its faces alone)"
-    elif one.of == "query" and one.id in different:
+    elif one.of != "target" and one.id in different:
         said = f"you said it is somebody else ({percent(one.chance)} likely the same by its faces alone)"
-    return f"{said}; {fits} with {other}: {did}"
+    return f"{said}; {fits}: {did(amount)}"
 
 
 def listed(evidence: EvidenceView) -> list[Listed]:
-    """The lists of the page: kin, the likeliest first, then those strangers who are not among them."""
-    kin = [one for one in evidence.relatives if one.kind == "kin" and (one.chance or 0.0) >= LEAST]
-    kin = _once(sorted(kin, key=lambda one: -(one.chance or 0.0)), ())
-    strangers = [one for one in evidence.relatives if one.kind == "stranger"]
-    strangers = _once(sorted(strangers, key=lambda one: -abs(one.moved)), [one.set.key for one in kin])
-    groups = (
-        (
-            "kin",
-            "Others that may show one of the two",
-            "They were asked too, and the score is a mean: the likelier one is the same person, the more it "
-            "counts. Who fits better than the rest raises it, who fits less well lowers it.",
-            kin,
-        ),
-        (
-            "stranger",
-            "Strangers who look alike",
-            "Near one of the two, and probably neither. If both are like a stranger, being alike says "
-            "little, and the score is lowered; if only one is, it says more. Nobody stands in both lists.",
-            strangers,
-        ),
-    )
-    return [
-        Listed(name, title, words, some[:MOST], len(some[MOST:]))
-        for name, title, words, some in groups
-        if some
+    """The lists of the page; kinds that nobody stands out of are in the sum alone."""
+    rest = {one.kind: one.others_words for one in evidence.terms}
+    groups = [
+        (kind, [one for one in evidence.relatives if one.kind == kind]) for kind in LISTS if kind in rest
     ]
-
-
-def _once(relatives: Sequence[RelativeView], seen: Collection[str]) -> list[RelativeView]:
-    """Each set once, by its first row."""
-    first: dict[str, RelativeView] = {}
-    for one in relatives:
-        first.setdefault(one.set.key, one)
-    return [one for key, one in first.items() if key not in seen]
+    return [Listed(kind, *LISTS[kind], rows, rest[kind]) for kind, rows in groups if rows]

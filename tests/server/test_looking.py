@@ -225,6 +225,10 @@ def test_evidence_is_that_of_the_library(server: Asker, path: Path, reranker: st
         assert one["decided"] == (witness.proxy == known.answer.through)
     assert [one["set"]["id"] for one in told["relatives"]] == [one.id for one in known.relatives]
     assert told["rank_before_kin"] == known.rank_before_kin
+    assert told["rank_before_lists"] == known.rank_before_lists
+    assert told["score"] == known.answer.score
+    terms = [] if known.alone is None else [known.alone, *(one.moved for one in known.influences)]
+    assert [one["moved"] for one in told["terms"]] == terms
     assert told["sentences"][0] == f"{target['title']} is answer 3 of 17."
 
 

@@ -208,4 +208,5 @@ def test_nobody_is_a_hundred_percent_sure() -> None:
     chance = pages.FILTERS["percent"]
     assert [chance(1.0), chance(0.0), chance(0.64)] == ["> 99 %", "< 1 %", "64 %"]
     kin = Relative("clip-001", "kin", "query", 1.0, 0.5, 0, 0, 0, 0)
-    assert effect(kin, "who you asked for", (), ()).startswith("> 99 % likely the same as who you asked for;")
+    said = effect(kin, 0.5, "who you asked for", (), ())
+    assert said.startswith("> 99 % likely the same as who you asked for;")
