@@ -70,10 +70,11 @@ def _print_sum(explanation: Explanation) -> None:
     print(f"{words[0].upper()}{words[1:]}.")
     agrees = agreeing(explanation)
     print(f"Lists count {trust:.0%} for this query: {agrees}. What the score is the sum of:\n")
+    named = {one.kind for one in explanation.relatives}
     print_table(
         [("what", "left"), ("chance", "right"), ("adds", "right"), ("faces", "left")],
         (
-            *(_line(one) for one in explanation.lines),
+            *(_line(one, named) for one in explanation.lines),
             ("= score", "", f"{explanation.answer.score:.3f}", ""),
         ),
     )
@@ -81,10 +82,11 @@ def _print_sum(explanation: Explanation) -> None:
         print("\nfaces: q of the query met x of the set, x of the set met t of the target")
 
 
-def _line(one: Line) -> tuple[str, str, str, str]:
+def _line(one: Line, named: set[str]) -> tuple[str, str, str, str]:
+    """A row of the table; of kinds that are named some are shown one by one."""
     adds = f"{one.rounded:+.3f}"
     if one.relative is None:
-        return _together(one), "", adds, ""
+        return _together(one, one.kind in named), "", adds, ""
     it = one.relative
     if it.kind == "neighbour":
         what = f"{it.id}, near both"
@@ -98,7 +100,7 @@ def _line(one: Line) -> tuple[str, str, str, str]:
     return what, "" if it.chance is None else percent(it.chance), adds, faces
 
 
-def _together(one: Line) -> str:
+def _together(one: Line, named: bool) -> str:
     """What a line is called that stands for nobody in particular."""
     if one.kind == "alone":
         return "the two by themselves"
@@ -109,8 +111,12 @@ def _together(one: Line) -> str:
         return f"the target is near to {many}"
     if one.kind == "mutual":
         return "the two are near each other" if one.rounded else "the two are not near each other"
-    names = {"stranger": "strangers", "kin": "who may be kin", "neighbour": "near both"}
-    return f"all others together, {one.others} {names[one.kind]}"
+    noun, what = {
+        "stranger": ("stranger", ""),
+        "kin": ("set", " that may be kin"),
+        "neighbour": ("set", " near both"),
+    }[one.kind]
+    return f"{one.others} {'other ' if named else ''}{noun}{'' if one.others == 1 else 's'}{what}, together"
 
 
 def print_evaluation(result: Evaluation) -> None:

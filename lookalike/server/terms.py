@@ -54,6 +54,6 @@ def _words(told: Explanation, kind: str, amount: float, count: int) -> str:
         "everybody": f"The answer looks like {like}",
         "stranger": f"Somebody else who looks alike: {clips}",
         "kin": f"May show one of the two people: {clips}",
-        "neighbour": f"Found near both: {clips}; {near}, which counts {percent(trust)} here",
-        "mutual": "Each is found near the other" if amount > LEAST else "Neither is found near the other",
+        "neighbour": f"Found near both: {near}, which counts {percent(trust)} here",
+        "mutual": f"The two are {'' if amount > LEAST else 'not '}found near each other",
     }[kind]

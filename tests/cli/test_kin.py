@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,24 +58,43 @@ def test_find_uses_it_without_being_asked(folder: Path, ready: Ready) -> None:
     assert found["answers"][0]["probability"] > 0.5
 
 
-def test_explain_says_who_was_kin_and_who_a_stranger(folder: Path, ready: Ready) -> None:
+def test_explain_says_who_had_a_say_and_adds_up(folder: Path, ready: Ready) -> None:
     words = ("explain", "g.gallery", "p03/v0", "p03/v2", "--quiet")
     said = ready.works(*words, cwd=folder).out
-    for part in ("with kin pooled, rank", "kin of the query", "stranger of the target", "moved the score by"):
+    table = said[said.index("what  ") :].splitlines()
+    end = next(place for place, line in enumerate(table) if line.startswith("= score"))
+    terms = [re.findall(r" ([+-]\d\.\d{3})\b", line) for line in table[1:end]]
+    assert all(len(found) == 1 for found in terms)
+    score = float(table[end].split()[-1])
+    assert sum(float(found[0]) for found in terms) == pytest.approx(score, abs=1e-9)
+    assert table[1].startswith("the two by themselves ")
+    for part in (
+        "Lists count ",
+        "with kin pooled rank ",
+        ", near both ",
+        " sets near both, together ",
+        "near each other",
+    ):
         assert part in said
     told = ready.works(*words, "--json", cwd=folder).json
-    assert told["rank_before_kin"] >= 1
-    relatives = told["relatives"]
-    assert {(one["kind"], one["of"]) for one in relatives} == {
-        (kind, of) for kind in ("kin", "stranger") for of in ("query", "target")
-    }
-    for one in relatives:
+    assert told["answer"]["score"] == pytest.approx(score, abs=5.01e-4)
+    moved = sum(one["moved"] for one in told["influences"])
+    assert told["alone"] + moved == pytest.approx(told["answer"]["score"], abs=1e-9)
+    assert 0 <= told["trust"] <= 1
+    assert min(told["rank_before_kin"], told["rank_before_lists"]) >= 1
+    assert "lines" not in told
+    for one in told["influences"]:
+        shown = [each for each in told["relatives"] if each["kind"] == one["kind"]]
+        added = sum(each["moved"] for each in shown)
+        assert added + one["others_moved"] == pytest.approx(one["moved"], abs=1e-9)
+    assert {one["kind"] for one in told["relatives"]} <= {"kin", "stranger", "neighbour"}
+    for one in told["relatives"]:
         assert one["id"] not in ("p03/v0", "p03/v2")
-        assert (one["chance"] is None) == (one["kind"] == "stranger")
+        assert one["of"] in ("query", "target", "both")
+        assert (one["chance"] is None) == (one["kind"] != "kin")
         assert all(
             one[face] in (0, 1, 2)
             for face in ("query_face", "face_to_query", "face_to_target", "target_face")
         )
-    for of in ("query", "target"):
-        kin = [one for one in relatives if (one["kind"], one["of"]) == ("kin", of)]
-        assert max(kin, key=lambda one: one["chance"])["id"].startswith("p03/")
+    near = [one["id"] for one in told["relatives"] if one["kind"] == "neighbour"]
+    assert {name[:3] for name in near[:2]} == {"p03"}
