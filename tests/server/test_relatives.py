@@ -30,7 +30,7 @@ def server(tmp_path: Path) -> Iterator[Asker]:
     people, lights = rng.normal(size=(15, 64)), 1.5 * rng.normal(size=(5, 64))
     with Gallery(tmp_path / "g", create=True) as gallery:
         for number in range(60):
-            faces = people[number % 15] + lights[number // 15] + 1.5 * rng.normal(size=(4, 64))
+            faces = people[number % 15] + lights[number // 15] + rng.normal(size=(4, 64))
             gallery.add(FaceSet(f"clip-{number:02d}", faces))
     with asker(tmp_path / "g") as made:
         yield made
