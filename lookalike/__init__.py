@@ -8,11 +8,12 @@ if TYPE_CHECKING:
     from lookalike.collection.gallery import Gallery
     from lookalike.collection.opening import open_gallery
     from lookalike.errors import LookalikeError
+    from lookalike.explanation import Explanation, Influence, Relative, Witness
     from lookalike.faceset import FaceSet
     from lookalike.forgetting import forget
     from lookalike.indexing import index
     from lookalike.ingest import add
-    from lookalike.ranking import Answer, Explanation, Influence, Ranking, Relative, Witness
+    from lookalike.ranking import Answer, Ranking
     from lookalike.removing import remove
     from lookalike.retrieval import Search, explain, find, open_search
     from lookalike.training import train
@@ -50,16 +51,16 @@ _HOMES = {
     "Gallery": "collection.gallery",
     "open_gallery": "collection.opening",
     "LookalikeError": "errors",
+    "Explanation": "explanation",
+    "Influence": "explanation",
+    "Relative": "explanation",
+    "Witness": "explanation",
     "FaceSet": "faceset",
     "forget": "forgetting",
     "index": "indexing",
     "add": "ingest",
     "Answer": "ranking",
-    "Explanation": "ranking",
-    "Influence": "ranking",
     "Ranking": "ranking",
-    "Relative": "ranking",
-    "Witness": "ranking",
     "remove": "removing",
     "Search": "retrieval",
     "explain": "retrieval",

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.explanation import Influence, Relative, Witness
 from lookalike.kernels.order import places
-from lookalike.ranking import Influence, Relative, Witness
 from lookalike.rerankers.contract import Beliefs, Reranker
 from lookalike.similarities.contract import Prepared
 from lookalike.transitivity.evidence import Evidence, Group, Sides

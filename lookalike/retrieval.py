@@ -19,13 +19,14 @@ from lookalike.collection.opening import open_gallery
 from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput
 from lookalike.explaining import relations, without, witnesses
+from lookalike.explanation import Explanation
 from lookalike.faceset import FaceSet
 from lookalike.indexing import index
 from lookalike.kernels.order import best_first, places
 from lookalike.preparations.contract import Preparation
 from lookalike.preparing import AUTO
 from lookalike.progress import Track, silent
-from lookalike.ranking import Answer, Explanation, Ranking
+from lookalike.ranking import Answer, Ranking
 from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.shortlisting import open_shortlist
 from lookalike.similarities.contract import PreparedSets, SetSimilarity

@@ -12,9 +12,9 @@ from PIL import Image, ImageDraw, ImageFont
 from lookalike import disk
 from lookalike.collection.gallery import Gallery
 from lookalike.errors import BadInput, StorageFailed
+from lookalike.explanation import Explanation
 from lookalike.faceset import FaceSet
 from lookalike.intake.pictures import decode_picture
-from lookalike.ranking import Explanation
 from lookalike.retrieval import Search
 
 FACE, GAP, MARGIN, WIDTH = 72, 6, 24, 960

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from lookalike import FaceSet
 from lookalike.explaining import SHOWN, Mover, _merged
-from lookalike.ranking import Answer, Explanation, Influence, Relative, agreeing
+from lookalike.explanation import Explanation, Influence, Relative, agreeing
+from lookalike.ranking import Answer
 from lookalike.retrieval import Search, open_search
 
 KINDS = ("everybody", "stranger", "kin", "neighbour", "mutual")

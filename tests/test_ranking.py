@@ -14,7 +14,8 @@ import pytest
 
 from lookalike import FaceSet, Gallery, find, open_search
 from lookalike.errors import NotFound
-from lookalike.ranking import MOST_SHOWN, Answer, Explanation, Ranking, Witness, percent
+from lookalike.explanation import Explanation, Witness
+from lookalike.ranking import MOST_SHOWN, Answer, Ranking, percent
 from tests.hostile_names import NAMES, Tags
 from tests.test_strips import PICTURE, picture
 

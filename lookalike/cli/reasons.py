@@ -6,7 +6,8 @@ from lookalike.cli.terminal import print_table
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.reliability import SURENESS
 from lookalike.evaluation.results import Evaluation
-from lookalike.ranking import Explanation, Line, agreeing, percent
+from lookalike.explanation import Explanation, Line, agreeing
+from lookalike.ranking import percent
 from lookalike.transitivity.metafeatures import NUMBERS
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lookalike.errors import BadInput
-from lookalike.ranking import Answer, Explanation, Relative, Witness, percent
+from lookalike.explanation import Explanation, Relative, Witness
+from lookalike.ranking import Answer, percent
 from lookalike.server.answering import Answering, Found
 from lookalike.server.browsing import Browsing
 from lookalike.server.models import (

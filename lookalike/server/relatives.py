@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from lookalike.ranking import Explanation, Relative, percent
+from lookalike.explanation import Explanation, Relative
+from lookalike.ranking import percent
 from lookalike.server.models import EvidenceView, RelativeView
 
 # What a list of the page is called, and what it says of those in it.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from lookalike.ranking import Explanation, Line, agreeing, percent
+from lookalike.explanation import Explanation, Line, agreeing
+from lookalike.ranking import percent
 from lookalike.server.models import TermView
 from lookalike.server.relatives import did
 from lookalike.server.wording import counted

@@ -10,7 +10,8 @@ from lookalike.cli.reasons import print_evaluation, print_explanation
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.evaluation.reliability import SURENESS
-from lookalike.ranking import Answer, Explanation, Witness
+from lookalike.explanation import Explanation, Witness
+from lookalike.ranking import Answer
 from tests.small_world import chain_world, small_world
 
 Seen = pytest.CaptureFixture[str]

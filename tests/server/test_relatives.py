@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery
-from lookalike.ranking import Explanation, Relative
+from lookalike.explanation import Explanation, Relative
 from lookalike.retrieval import Search
 from lookalike.server.catalogue import key_of
 from lookalike.server.models import EvidenceView

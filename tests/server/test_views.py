@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lookalike import Gallery
+from lookalike.explanation import Relative
 from lookalike.judging import judge, name
-from lookalike.ranking import Relative
 from lookalike.removing import remove
 from lookalike.server import pages
 from lookalike.server.catalogue import key_of
