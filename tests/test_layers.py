@@ -19,6 +19,7 @@ LAYERS = {
         "decision",
         "strips",
         "ranking",
+        "explanation",
         "parameters",
         "parts",
         "progress",

@@ -10,7 +10,7 @@ from lookalike.cli.reasons import print_evaluation, print_explanation
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.evaluation.reliability import SURENESS
-from lookalike.explanation import Explanation, Witness
+from lookalike.explanation import Explanation, Influence, Relative, Witness
 from lookalike.ranking import Answer
 from tests.small_world import chain_world, small_world
 
@@ -129,3 +129,63 @@ def test_an_explanation_says_how_sure(capsys: Seen) -> None:
     assert "one person with probability 93 %." in capsys.readouterr().out
     print_explanation(asked)
     assert "probability" not in capsys.readouterr().out
+
+
+def relative(name: str, kind: str, of: str, chance: float | None, moved: float) -> Relative:
+    return Relative(name, kind, of, chance, moved, 1, 2, 3, 4)
+
+
+def test_a_score_is_printed_as_a_sum(capsys: Seen) -> None:
+    relatives = (
+        relative("s", "stranger", "both", None, -0.1),
+        relative("k", "kin", "query", 0.834, -0.05),
+        relative("l", "kin", "target", 0.5, 0.02),
+        relative("[b]n[/b]", "neighbour", "both", None, 0.3),
+    )
+    influences = (
+        Influence("everybody", -0.01, 0, -0.01),
+        Influence("stranger", -0.13, 1, -0.03),
+        Influence("kin", -0.03, 0, 0.0),
+        Influence("neighbour", 0.3071, 7, 0.0071),
+        Influence("mutual", 0.04, 0, 0.04),
+    )
+    told = replace(explanation(None, ()), alone=0.6, influences=influences, relatives=relatives, trust=0.5)
+    print_explanation(replace(told, rank_before_kin=9, rank_before_lists=8))
+    said = capsys.readouterr().out
+    assert (
+        "With strangers subtracted it is rank 9, with kin pooled rank 8, with lists of neighbours rank 3."
+        in (said)
+    )
+    assert "Lists count 50% for this query: their neighbours are mostly the same sets." in said
+    rows = [" ".join(row.split()) for row in said[said.index("what ") :].splitlines()]
+    assert rows[:12] == [
+        "what chance adds faces",
+        "the two by themselves +0.600",
+        "the target is near to many others -0.010",
+        "s, a stranger like both -0.100 q1-x2 x3-t4",
+        "1 other stranger, together -0.030",
+        "k, kin of the query, less like the target 83 % -0.050 q1-x2 x3-t4",
+        "l, kin of the target 50 % +0.020 q1-x2 x3-t4",
+        "[b]n[/b], near both +0.300 q1-x2 x3-t4",
+        "7 other sets near both, together +0.007",
+        "the two are near each other +0.040",
+        "= score 0.777",
+        "",
+    ]
+
+
+def test_kinds_that_were_not_asked_are_not_printed(capsys: Seen) -> None:
+    influences = (
+        Influence("everybody", 0.0, 0, 0.0),
+        Influence("neighbour", 0.0, 0, 0.0),
+        Influence("mutual", 0.0, 0, 0.0),
+    )
+    told = replace(explanation(None, ()), alone=0.7771, influences=influences, trust=0.0)
+    print_explanation(replace(told, rank_before_kin=3, rank_before_lists=3))
+    said = capsys.readouterr().out
+    assert "Measured against everybody it is rank 3, for kin there are too few sets" in said
+    assert "Lists count 0% for this query: their neighbours are other sets." in said
+    assert "the target is near to as many others as any" in said
+    assert "the two are not near each other" in said
+    assert "stranger" not in said
+    assert "faces:" not in said

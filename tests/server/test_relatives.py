@@ -96,7 +96,7 @@ def test_what_the_page_shows_adds_up_to_the_score(server: Asker) -> None:
         assert [*amounts] == ["alone", "everybody", "stranger", "kin", "neighbour", "mutual"]
         page = server("GET", f"/sets/{QUERY}/why/{key}?stage=adaptive").body.decode()
         for term in told["terms"]:
-            assert f'<td class="number">{term["amount"]}</td>' in page
+            assert f'<dd class="number">{term["amount"]}</dd>' in page
         assert f"<b>{told['score']:.3f}</b>" in page
         for group in listed(EvidenceView.model_validate(told)):
             assert f'<h2 id="{group.name}">{group.title}</h2>' in page
