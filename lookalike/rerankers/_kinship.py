@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.kernels.order import united
 from lookalike.progress import Track, silent
-from lookalike.rerankers.contract import Reranker, Scored
+from lookalike.rerankers.contract import Grounds, Reranker, Scored
 from lookalike.transitivity.agreement import Agreed, Agreement
 from lookalike.transitivity.closure import reach_of
 from lookalike.transitivity.evidence import Evidence, kin_moved, neighbours_shared, strangers_moved
@@ -39,6 +39,10 @@ FEWEST_TO_POOL = 30
 FEWEST = 20
 # An own value counts from so many deviations below an ordinary pair's (chosen with labels).
 BELOW_ORDINARY = 2.0
+# No probability is told where so much of what is closed is closed across the gallery, or where there are few
+# sets and lists are trusted less than this on average (chosen with labels).
+EVERYWHERE = 0.75
+FEW, VAGUE = 100, 0.25
 # Sets that are asked as queries when a gallery is fitted, and numbers that their rows may have together.
 SAMPLE = 200
 MOST_NUMBERS = 8_000_000
@@ -91,6 +95,15 @@ class Kinship(Reranker):
         """Whether anything is done: where not, the order of the baseline stays."""
         return self.strangers_ is not None
 
+    @property
+    def tells(self) -> bool:
+        """Not where what is alike is alike across the gallery, nor where a few sets belong to nobody."""
+        if self.findings_ is None or self.agreement_ is None:
+            return True
+        is_light = self.findings_.reach >= EVERYWHERE
+        is_vague = self.total_ < FEW and self.agreement_.mean_trust < VAGUE
+        return not (is_light or is_vague)
+
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
         """Find the cohort, the kin and the lists of every set, and how much of what strangers say to subtract."""
         self.check()
@@ -123,8 +136,11 @@ class Kinship(Reranker):
             learnt = f"this second stage was fitted on {self.total_} sets"
             raise BadInput(f"{learnt} and is asked about {len(tables)}: train again")
         weighed = self.weighed(row, len(tables)) if self.helps else None
-        scores = row.scores[: len(tables)].copy() if weighed is None else weighed.scores
-        return Scored(scores, np.full(len(tables), -1))
+        nobody = np.full(len(tables), -1)
+        if weighed is None:
+            return Scored(row.scores[: len(tables)].copy(), nobody)
+        agreed = weighed.agreed
+        return Scored(weighed.scores, nobody, Grounds(weighed.pooled, agreed.odds, agreed.clearly))
 
     def weighed(self, row: Row, count: int) -> Weighed | None:
         """What is made of a query and so many targets, step by step; None if nothing is."""

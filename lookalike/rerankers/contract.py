@@ -29,11 +29,20 @@ class Beliefs(NamedTuple):
     regressions: NDArray[np.float64] | None  # (n, k): before clipping, if there is a regressor
 
 
+class Grounds(NamedTuple):
+    """What probabilities are told from, where the scores themselves do not tell them."""
+
+    values: NDArray[np.float64]  # (n,): strangers are told by the tail of these
+    odds: NDArray[np.float64]  # (n,): logarithm of the odds of one person, by other means
+    clearly: float  # how far these may be relied on instead; 0 to 1
+
+
 class Scored(NamedTuple):
     """Scores of all sets for one query, and the proxy that made each."""
 
     scores: NDArray[np.float64]  # (n,)
     through: NDArray[np.int64]  # (n,): number of the proxy; -1 where no single proxy decided
+    grounds: Grounds | None = None
 
 
 class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
@@ -72,6 +81,11 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         own = type(self)
         unsaid = own.beliefs is not Reranker.beliefs and not self.asks
         return own.among is Reranker.among and (own.score is not Reranker.score or unsaid)
+
+    @property
+    def tells(self) -> bool:
+        """Whether probabilities can be told from what it says of this gallery."""
+        return True
 
     @property
     def caution(self) -> str:

@@ -46,17 +46,45 @@ MOST = 128
 BY_CHANCE = 0.2
 # So that a vector has something even where nothing is closed.
 TINY = 1e-6
+# Odds of one person by agreement: so many times its logit, and so many for each doubling of the lists that are
+# closed, since the lists of two sets of many coincide less than those of two of a few. Chosen with labels, by a
+# logistic regression on galleries of many shapes (docs/method.md).
+SLOPE, LENGTH, LEVEL = 2.83, 2.41, -6.25
+# Odds by agreement begin to count, and count alone, where so much is closed (chosen with labels).
+HARDLY, CLEARLY = 0.4, 0.6
+# Agreement beyond these is no surer.
+LEAST_AGREED, MOST_AGREED = 0.005, 0.995
 # Sets whose vectors one thread makes before it asks for more.
 BLOCK = 256
 
 
 class Agreed(NamedTuple):
-    """How far sets agree with a query, and how much that counts."""
+    """How far sets agree with a query, and how far lists around it are closed."""
 
     values: Values  # (m,): 0 to 1
-    trust: float  # 0 to 1
+    closed: Values  # (lengths,)
     columns: Numbers  # (c,): the sets that the lists around the query name
     entries: Values  # (c,): how much of them
+    shrunk: Values  # (n,): by how much vectors of sets are divided, into which a query from outside came
+    own: Values  # (n,): what is shared in the column of such a query
+
+    @property
+    def trust(self) -> float:
+        """How much agreement counts beside a pair's own value; 0 to 1."""
+        return trust(self.closed)
+
+    @property
+    def odds(self) -> Values:
+        """Logarithm of the odds that sets show the query's person; (m,)."""
+        agreed = np.clip(self.values, LEAST_AGREED, MOST_AGREED)
+        length = float(self.closed @ np.arange(1, len(self.closed) + 1) / self.closed.sum())
+        found: Values = SLOPE * np.log(agreed / (1 - agreed)) + LENGTH * length + LEVEL
+        return found
+
+    @property
+    def clearly(self) -> float:
+        """How far these odds may be relied on; 0 to 1."""
+        return float(np.clip((self.closed.max() - HARDLY) / (CLEARLY - HARDLY), 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +141,11 @@ class Agreement:
         floors = np.ascontiguousarray(best[:, lengths - 1])
         return cls(lists, floors, alone, trusts, starts, columns[filled], weights[filled])
 
+    @property
+    def mean_trust(self) -> float:
+        """How much lists count, on average over the sets."""
+        return float(np.mean([trust(one) for one in self.trusts]))
+
     def with_query(self, row: Row | PartialRow) -> Agreed:
         """Compare a query with every set; a member by its own vector, another by the lists around it.
 
@@ -122,17 +155,17 @@ class Agreement:
             With pooled values as scores; a partial one has those nearest to the query.
         """
         total = len(self.lists)
-        shrunk = np.ones(total)
-        shared = np.zeros(total)
+        shrunk, own = np.ones(total), np.zeros(total)
         if row.member is not None and row.member < total:
             where = slice(self.starts[row.member], self.starts[row.member + 1])
             columns, entries = self.columns[where].astype(np.int64), self.weights[where].astype(np.float64)
-            trusts = self.trusts[row.member]
+            closed = self.trusts[row.member]
         else:
-            columns, entries, trusts = self._of_query(row, shrunk, shared)
+            columns, entries, closed = self._of_query(row, shrunk, own)
+        shared = own.copy()
         shared_of(*self._by_column, columns, entries, shrunk, shared)
         found = shared / (2 - shared)
-        return Agreed(found[row.sets], trust(trusts), columns, entries)
+        return Agreed(found[row.sets], closed, columns, entries, shrunk, own)
 
     def entries_of(self, target: int, columns: Numbers) -> Values:
         """What the vector of a set has in some columns."""
@@ -143,9 +176,9 @@ class Agreement:
         return np.where(is_there, self.weights[where][places], 0.0)
 
     def _of_query(
-        self, row: Row | PartialRow, shrunk: Values, shared: Values
+        self, row: Row | PartialRow, shrunk: Values, own: Values
     ) -> tuple[Numbers, Values, Values]:
-        """The vector of a query from outside but for its own column, which is shared with some sets here."""
+        """The vector of a query from outside but for its own column, and how far lists around it are closed."""
         lengths = lengths_for(len(self.lists))
         order = best_first(row.scores, row.scores, int(lengths[-1]))
         # A partial row may be shorter than a list: what is there must do.
@@ -153,7 +186,7 @@ class Agreement:
         near, values = row.sets[order], row.scores[order]
         sums, trusts = np.zeros(len(self.lists)), np.zeros(len(lengths))
         smooth = min(SMOOTH, len(near))
-        own = vector_of_query(
+        column = vector_of_query(
             self.lists, self._back, self.floors, self.closures, lengths, smooth, TINY, near, values, sums, trusts
         )
         whole = trusts.sum()
@@ -162,7 +195,7 @@ class Agreement:
         added = np.zeros(len(self.lists))
         shares_of_query(self.lists, self._back, self.trusts, lengths, near, values, self.floors, some, added)
         shrunk += added
-        shared[some] += np.minimum(own / whole, added[some] / shrunk[some])
+        own[some] = np.minimum(column / whole, added[some] / shrunk[some])
         return columns, sums[columns] / whole, trusts
 
     def _rows_with(self, columns: Numbers) -> Numbers:

@@ -53,12 +53,9 @@ def neighbours_shared(agreement: Agreement, agreed: Agreed, row: Row, target: in
 
     The two themselves are left out: they have the rest of it. The row has pooled values.
     """
-    columns, shrunk, own = agreed.columns, np.ones(len(row.scores)), np.zeros(len(row.scores))
-    if row.member is None:
-        # It has a column of its own, to which the vector of the target gives something too.
-        agreement._of_query(row, shrunk, own)
-    lesser = np.minimum(agreed.entries, agreement.entries_of(target, columns) / shrunk[target])
-    shared = float(lesser.sum() + own[target])
+    columns = agreed.columns
+    lesser = np.minimum(agreed.entries, agreement.entries_of(target, columns) / agreed.shrunk[target])
+    shared = float(lesser.sum() + agreed.own[target])
     named = (lesser > 0) & (columns != target) & (columns != row.member)
     return Group(columns[named], np.empty(0), agreed.values[target] * lesser[named] / (shared or 1.0))
 

@@ -62,10 +62,9 @@ def test_neighbours_have_what_both_lists_name(scores: np.ndarray, member: int | 
     row = Row(scores[59, :59], np.empty(0), np.empty(0), None) if member is None else row_of(inside, member)
     agreed = agreement.with_query(row)
     ours = dict(zip(agreed.columns.tolist(), agreed.entries.tolist(), strict=True))
-    alone, shrunk, own = 0, np.ones(59), np.zeros(59)
-    if member is None:  # a query from outside is named around the sets of the gallery too
-        agreement._of_query(row, shrunk, own)
-        assert own.any()
+    alone, shrunk, own = 0, agreed.shrunk, agreed.own
+    # A query from outside is named around the sets of the gallery too.
+    assert own.any() == (member is None)
     for target in range(59):
         if target == member:
             continue
