@@ -183,7 +183,7 @@ def test_a_query_by_hand() -> None:
     """Near to 0, 1 and 2 of four; only 0 and 1 would take it into lists of two."""
     lists, row = LISTS, np.array([0.9, 0.8, 0.1, 0.0])
     own, sums, trusts = asked(lists, np.full((4, 1), 0.5), np.full((4, 1), 0.25), [2], row)
-    # 0 and 1 are in each other's lists, so it is closed: 1 beyond chance of 2 in 4 is 1. With 0 and 1: 1.5 / 3.
+    # 0 and 1 are in each other's lists, so all is closed: 1. With a quarter each of 0 and 1 it is 1.5 / 3.
     assert trusts.tolist() == [0.5]
     assert own == pytest.approx(0.5 / 3)
     np.testing.assert_allclose(sums, [0.5 / 3, 0.5 / 3, 0, 0])
