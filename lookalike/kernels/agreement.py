@@ -189,6 +189,8 @@ def shares_of_query(
 
     Parameters
     ----------
+    trusts : array (n, at least lengths)
+        Of each length around each set; vectors have those too that are too long for the query.
     near, values, floors
         As for `vector_of_query`.
     sets : array (m,)
@@ -209,7 +211,7 @@ def shares_of_query(
         half = max(0, k // 2 - 1)
         for t in sets:
             whole = 0.0
-            for other in range(len(lengths)):
+            for other in range(trusts.shape[1]):
                 whole += trusts[t, other]
             named = share[t]
             for j in range(half):

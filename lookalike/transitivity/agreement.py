@@ -123,6 +123,8 @@ class Agreement:
         """
         total = len(known.levels)
         lengths = lengths_for(total)
+        # Where sets cannot be reached, fewer pairs are known than a list takes.
+        lengths = lengths[lengths < np.diff(known.starts).min()]
         lists, best = nearest_known(known, pooled, int(lengths[-1]))
         alone = np.stack([closures(lists[:, :k]) for k in lengths], axis=1)
         near = np.column_stack([np.arange(total), lists[:, :SMOOTH]])
@@ -179,10 +181,12 @@ class Agreement:
         self, row: Row | PartialRow, shrunk: Values, own: Values
     ) -> tuple[Numbers, Values, Values]:
         """The vector of a query from outside but for its own column, and how far lists around it are closed."""
-        lengths = lengths_for(len(self.lists))
-        order = best_first(row.scores, row.scores, int(lengths[-1]))
+        order = best_first(row.scores, row.scores, self.lists.shape[1])
         # A partial row may be shorter than a list: what is there must do.
+        lengths = lengths_for(len(self.lists))[: self.floors.shape[1]]
         lengths = lengths[lengths <= len(order)]
+        if not len(lengths):
+            return order[:0], np.empty(0), np.zeros(1)
         near, values = row.sets[order], row.scores[order]
         sums, trusts = np.zeros(len(self.lists)), np.zeros(len(lengths))
         smooth = min(SMOOTH, len(near))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from lookalike.transitivity.known import Known
@@ -49,3 +51,96 @@ def spread(known: Known, values: np.ndarray, empty: float = 0.0) -> np.ndarray:
     whole = np.full((len(known.levels), len(known.levels)), empty)
     whole[known.owners, known.sets] = values
     return whole
+
+
+# Agreement of lists, as its definition reads.
+
+
+def mutual(scores: np.ndarray, k: int) -> np.ndarray:
+    """Who have each other among their first k; (n, n)."""
+    listed = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(listed, order_of(scores)[:, :k], True, axis=1)
+    return listed & listed.T
+
+
+def closed(friends: np.ndarray, graph: np.ndarray, k: int) -> float:
+    """Of two of some sets, how often they are neighbours in a graph, beyond the chance of lists of k."""
+    count, chance = len(friends), k / len(graph)
+    pairs = graph[np.ix_(friends, friends)].sum() / (count * (count - 1)) if count > 1 else 0.0
+    return float((pairs - chance) / (1 - chance))
+
+
+def uniform(total: int, *groups: np.ndarray | list[int]) -> np.ndarray:
+    """As much for everybody in some groups; (total,), the sum is 1."""
+    found = np.zeros(total)
+    found[np.concatenate([np.asarray(group, dtype=int) for group in groups])] = 1
+    return found / found.sum()
+
+
+@dataclass
+class Agreeing:
+    """The gallery's vectors, and those with a query from outside."""
+
+    scores: np.ndarray
+    lengths: list[int]
+    smooth: int = 8
+    least: float = 1e-6
+
+    def __post_init__(self) -> None:
+        self.order = order_of(self.scores)
+        self.graphs = [mutual(self.scores, k) for k in self.lengths]
+        everybody = range(len(self.scores))
+        self.alone = np.array(
+            [
+                [
+                    closed(np.flatnonzero(graph[one]), graph, k)
+                    for graph, k in zip(self.graphs, self.lengths, strict=True)
+                ]
+                for one in everybody
+            ]
+        )
+        around = [[one, *self.order[one, : self.smooth]] for one in everybody]
+        self.trusts = np.maximum(self.least, [self.alone[each].mean(axis=0) for each in around])
+        self.vectors = np.array([self._vector(one) for one in everybody])
+
+    def _vector(self, one: int) -> np.ndarray:
+        found = np.zeros(len(self.scores))
+        for trust, graph, k in zip(self.trusts[one], self.graphs, self.lengths, strict=True):
+            speak = [one, *self.order[one, : max(0, k // 2 - 1)]]
+            codes = [uniform(len(self.scores), [each], np.flatnonzero(graph[each])) for each in speak]
+            found += trust * np.mean(codes, axis=0)
+        return found / found.sum()
+
+    def member(self, one: int) -> np.ndarray:
+        """Agreement of a set with all; (n,)."""
+        return jaccard(self.vectors[one], self.vectors)
+
+    def outside(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Agreement with a query of such similarities, which is one column more, and its trusts."""
+        total = len(row)
+        order = np.argsort(-row, kind="stable")
+        trusts, own, added = [], np.zeros(total + 1), np.zeros(total)
+        for place, (graph, k) in enumerate(zip(self.graphs, self.lengths, strict=True)):
+            enters = np.sort(self.scores + np.diag(np.full(total, -np.inf)), axis=1)[:, -k]
+            friends = [one for one in order[:k] if row[one] > enters[one]]
+            alone = closed(np.array(friends, dtype=int), graph, k)
+            near = self.alone[order[: self.smooth], place]
+            trusts.append(max(self.least, np.mean([alone, *near])))
+            codes = [uniform(total + 1, friends, [total])]
+            for each in order[: max(0, k // 2 - 1)]:
+                query = [total] if each in friends else []
+                codes.append(uniform(total + 1, [each], np.flatnonzero(graph[each]), query))
+            own += trusts[-1] * np.mean(codes, axis=0)
+            share = np.zeros(total)
+            share[friends] = [1 / (graph[each].sum() + 2) for each in friends]
+            weights = self.trusts[:, place] / self.trusts.sum(axis=1)
+            for one in range(total):
+                added[one] += weights[one] * share[[one, *self.order[one, : max(0, k // 2 - 1)]]].mean()
+        theirs = np.column_stack([self.vectors, added])
+        return jaccard(own / own.sum(), theirs / theirs.sum(axis=1, keepdims=True)), np.array(trusts)
+
+
+def jaccard(one: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """What two vectors share, of what either has; (n,)."""
+    found: np.ndarray = np.minimum(one, others).sum(axis=1) / np.maximum(one, others).sum(axis=1)
+    return found
