@@ -23,7 +23,7 @@ from lookalike.transitivity.kin import SURE, Kin, Tail
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.lists import nearest_lists
 from lookalike.transitivity.strangers import Strangers
-from lookalike.transitivity.strengths import Findings, Strengths, choose
+from lookalike.transitivity.strengths import HUB, Findings, Strengths, choose
 from lookalike.transitivity.tables import PartialRow, Row, Tables, rows_of_some
 
 # Chosen with labels: the neighbours that are looked at, the strangers in a cohort, and who is passed over before
@@ -37,6 +37,8 @@ WHOLE = 600
 # labels).
 FEWEST_TO_POOL = 30
 FEWEST = 20
+# Shorter lists, of which most cannot be reached, do not even tell who is near to everybody.
+NARROWEST = HUB
 # An own value counts from so many deviations below an ordinary pair's (chosen with labels).
 BELOW_ORDINARY = 2.0
 # No probability is told where so much of what is closed is closed across the gallery, or where there are few
@@ -111,6 +113,8 @@ class Kinship(Reranker):
         if len(tables) < FEWEST:
             return self
         lists = nearest_lists(tables, len(tables) if len(tables) <= WHOLE else REACH, track)
+        if lists.sets.shape[1] < NARROWEST:
+            return self
         some, sample = rows_of_some(tables, min(SAMPLE, max(1, MOST_NUMBERS // len(tables))))
         asked = list(track(sample, "asking some sets", some))
         numbers = np.array([row.member for row in asked])
@@ -153,6 +157,8 @@ class Kinship(Reranker):
             # Targets come first among some sets, and have their needs behind them.
             order, targets = np.argsort(self.among_), self.among_[:count]
             member = None if row.member is None else int(self.among_[row.member])
+            if not (targets != member).any():
+                raise BadInput("a query was compared with no other set: ask about more targets")
             whole = PartialRow(self.among_[order], row.scores[order], member)
             compared = whole.of(self._weighed(targets))
             means = strangers.around(whole, compared.sets) if strengths.subtract else _no_means(compared)
