@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,13 +18,36 @@ from tests.small_world import small_world
 
 # By their ids, so that a set of the gallery has its own place as number.
 SETS = sorted(small_world(people=60, sets=4, dimension=64)[0], key=lambda one: one.id)
-STAGES = ["adaptive", "adaptive:learn=true", "auto"]
 
 
-@pytest.fixture(scope="module", params=STAGES)
+def lit(sets: list[FaceSet], strength: float = 2.0) -> list[FaceSet]:
+    """The same sets, each in one of four lights."""
+    lights = strength * np.random.default_rng(1).normal(size=(4, 64))
+    return [
+        replace(one, faces=(one.faces + lights[n % 4]).astype(one.faces.dtype)) for n, one in enumerate(sets)
+    ]
+
+
+LIT = lit(SETS)
+# Strangers are subtracted from these, or not.
+WORLDS = {"plain": SETS, "lit": LIT}
+
+
+@pytest.fixture(scope="module", params=[("adaptive", "plain"), ("adaptive", "lit"), ("auto", "plain")])
 def search(request: pytest.FixtureRequest) -> Search:
-    tables = index(SETS[:200])
-    return Search(tables, train(tables, request.param))
+    stage, world = request.param
+    tables = index(WORLDS[world][:200])
+    fitted = Search(tables, train(tables, stage))
+    assert isinstance(fitted.reranker, Kinship)
+    assert fitted.reranker.strengths_ is not None
+    assert fitted.reranker.strengths_.subtract == (world == "lit")
+    return fitted
+
+
+def world_of(search: Search) -> list[FaceSet]:
+    assert isinstance(search.reranker, Kinship)
+    assert search.reranker.strengths_ is not None
+    return LIT if search.reranker.strengths_.subtract else SETS
 
 
 def told_from(search: Search, query: str | FaceSet) -> tuple[np.ndarray, list[int]]:
@@ -32,6 +57,7 @@ def told_from(search: Search, query: str | FaceSet) -> tuple[np.ndarray, list[in
     assert stage.strangers_ is not None
     assert stage.strengths_ is not None
     assert stage.kin_ is not None
+    assert stage.agreement_ is not None
     [row] = search.rows([query])
     means = stage.strangers_.around(row)
     cohort = nearest_to(row, stage.strangers_.lists.shape[1])
@@ -39,13 +65,17 @@ def told_from(search: Search, query: str | FaceSet) -> tuple[np.ndarray, list[in
     hubs = [nearest_to(row._replace(scores=way), HUB) for way in ways]
     values = stage.strengths_.of_row(row, means)
     tail = nearest_to(row._replace(scores=values), stage.kin_.tail.size + 1)
-    return stage.score(row, search.tables).scores, np.concatenate([cohort, *hubs, tail]).tolist()
+    # Whom the query's own lists name, and the best, with whom pairs are compared.
+    pooled = row._replace(scores=stage.kin_.pool(row._replace(scores=values)))
+    lists = nearest_to(pooled, stage.agreement_.lists.shape[1] if row.member is None else 1)
+    near = [*hubs, tail, lists, *([cohort] if stage.strengths_.subtract else [])]
+    return stage.score(row, search.tables).scores, np.concatenate(near).tolist()
 
 
 @settings(max_examples=30, deadline=None)
 @given(number=st.integers(0, 239), some=st.sets(st.integers(0, 199), max_size=40))
 def test_some_targets_are_scored_as_among_all(search: Search, number: int, some: set[int]) -> None:
-    query = SETS[number].id if number < 200 else SETS[number]
+    query = SETS[number].id if number < 200 else world_of(search)[number]
     whole, near = told_from(search, query)
     targets = np.array(sorted({*near, *some} - {number}))
     among, row, _ = search.among(query, targets)
@@ -56,14 +86,18 @@ def test_some_targets_are_scored_as_among_all(search: Search, number: int, some:
     assert parts.spec(among.reranker) == parts.spec(search.reranker)
 
 
-def test_a_query_is_compared_with_kin_and_cohorts_of_the_targets_and_nobody_else(search: Search) -> None:
+def test_a_query_is_compared_with_kin_of_the_targets_and_cohorts_if_asked_and_nobody_else(
+    search: Search,
+) -> None:
     stage = search.reranker
     assert isinstance(stage, Kinship)
     assert stage.strangers_ is not None
     assert stage.kin_ is not None
     targets = np.array([3, 50, 120])
     weighed = {*targets.tolist(), *stage.kin_.sets[targets].ravel().tolist()}
-    cohorts = {other for one in weighed for other in stage.strangers_.lists[one].tolist()}
+    assert stage.strengths_ is not None
+    subtracting = weighed if stage.strengths_.subtract else set()
+    cohorts = {other for one in subtracting for other in stage.strangers_.lists[one].tolist()}
     assert set(stage.needs(targets).tolist()) == weighed | cohorts
     among, row, _ = search.among(SETS[7].id, targets)
     assert len(row.scores) == len(weighed | cohorts | {7})
@@ -71,15 +105,18 @@ def test_a_query_is_compared_with_kin_and_cohorts_of_the_targets_and_nobody_else
 
 
 def test_very_few_targets_are_scored_too(search: Search) -> None:
+    """A query from outside has no lists of its own then, but what pairs say."""
     for targets in ([5], [5, 6], [150, 151, 152]):
-        among, row, _ = search.among(SETS[7].id, np.array(targets))
-        assert np.isfinite(among.reranker.score(row, among.tables).scores).all()
+        for query in (SETS[7].id, world_of(search)[220]):
+            among, row, _ = search.among(query, np.array(targets))
+            assert np.isfinite(among.reranker.score(row, among.tables).scores).all()
 
 
 def test_without_targets_there_is_nothing_to_tell_a_query_from(search: Search) -> None:
-    among, row, _ = search.among(SETS[7].id, np.array([], dtype=np.int64))
-    with pytest.raises(BadInput, match="ask about more targets"):
-        among.reranker.score(row, among.tables)
+    for query in (SETS[7].id, world_of(search)[220]):
+        among, row, _ = search.among(query, np.array([], dtype=np.int64))
+        with pytest.raises(BadInput, match="ask about more targets"):
+            among.reranker.score(row, among.tables)
 
 
 def test_where_nothing_is_done_nobody_else_is_needed() -> None:
