@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.transitivity.kin import DOUBT, Kin, Tail
+from lookalike.transitivity import kin as module
+from lookalike.transitivity.kin import DOUBT, MOST, Kin, Tail
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.tables import PartialRow, Row
 from tests.transitivity.dense import lists_of, order_of, row_of, spread, square
@@ -19,9 +20,9 @@ def test_a_tail_by_hand() -> None:
     np.testing.assert_allclose(tail.log_strangers(np.array([[1.0, 2.5]])), [[np.log(3), np.log(3) - 1]])
 
 
-def kin_of(scores: np.ndarray, width: int | None = None, group: int = 3) -> Kin:
+def kin_of(scores: np.ndarray, width: int | None = None) -> Kin:
     known = Known.of(lists_of(scores, width or len(scores) - 1), np.arange(len(scores)), scores)
-    return Kin.of(known, known.scores(), group)
+    return Kin.of(known, known.scores())
 
 
 def test_chances_by_hand() -> None:
@@ -58,16 +59,75 @@ def naive_pool(kin: Kin, values: np.ndarray, query: int | None) -> np.ndarray:
 
 
 @pytest.mark.parametrize("width", [20, None])
-@pytest.mark.parametrize("group", [3, 8])
-def test_pooling_against_all_pairs(width: int | None, group: int) -> None:
+def test_pooling_against_all_pairs(width: int | None) -> None:
     scores = square(61, 6)
     inside = scores[:60, :60]
-    kin = kin_of(inside, width, group)
+    kin = kin_of(inside, width)
     outside = Row(scores[60, :60], np.empty(0), np.empty(0), None)
     np.testing.assert_allclose(kin.pool(outside), naive_pool(kin, outside.scores, None))
     for query in (0, 31):
         found, expected = kin.pool(row_of(inside, query)), naive_pool(kin, inside[query], query)
         np.testing.assert_allclose(np.delete(found, query), np.delete(expected, query))
+
+
+def test_known_pairs_are_pooled_as_rows_are_where_all_pairs_are_known() -> None:
+    scores = square(60, 6)
+    kin = kin_of(scores)
+    pooled = spread(kin.known, kin.pooled())
+    for query in range(60):
+        expected = kin.pool(row_of(scores, query))
+        np.testing.assert_allclose(np.delete(pooled[query], query), np.delete(expected, query))
+
+
+def test_known_pairs_are_pooled_with_known_pairs_only() -> None:
+    """What a query from the gallery has with kin of a target is 0 unless it is known."""
+    scores = square(60, 6)
+    kin = kin_of(scores, 8)
+    is_known = spread(kin.known, np.ones(len(kin.values))) > 0
+    pooled, whole = spread(kin.known, kin.pooled()), spread(kin.known, kin.values)
+    differs = 0
+    for query in (0, 31):
+        near, chances = kin.of_row(row_of(scores, query))
+        np.testing.assert_array_equal(near, kin.sets[query])
+        np.testing.assert_allclose(chances, kin.chances[query])
+        expected = naive_pool(kin, whole[query], query)
+        targets = np.flatnonzero(is_known[query] & (np.arange(60) != query))
+        assert len(targets) < 59
+        np.testing.assert_allclose(pooled[query, targets], expected[targets])
+        differs += not np.allclose(pooled[query, targets], kin.pool(row_of(scores, query))[targets])
+    assert differs
+
+
+def test_pooling_does_not_depend_on_threads_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    kin = kin_of(square(300, 1), 20)
+    found = []
+    for threads, block in (("1", 256), ("3", 256), ("3", 7)):
+        monkeypatch.setenv("LOOKALIKE_THREADS", threads)
+        monkeypatch.setattr(module, "BLOCK", block)
+        found.append(kin.pooled().tobytes())
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("total", "size", "head"),
+    [
+        (300, 40, 5),
+        (60, 30, 5),
+        (30, 15, 5),
+        (20, 10, 5),
+        (16, 8, 4),
+    ],  # half of the others, a quarter, 3 of 4
+)
+def test_small_galleries_have_short_tails(total: int, size: int, head: int) -> None:
+    kin = kin_of(square(total, 1))
+    assert (kin.tail.size, kin.head, kin.sets.shape[1]) == (size, head, MOST)
+    assert np.isfinite(kin.pooled()).all()
+
+
+def test_where_lists_are_short_tails_are() -> None:
+    """Of 12 neighbours of each the last is the floor of the tail."""
+    kin = kin_of(square(120, 1), 12)
+    assert (kin.tail.size, kin.head) == (11, 5)
 
 
 def test_some_sets_are_pooled_as_among_all() -> None:
@@ -99,6 +159,7 @@ def test_without_kin_nothing_is_pooled() -> None:
     kin = kin_of(scores)
     alone = kin._replace(chances=np.zeros_like(kin.chances), tail=kin.tail._replace(floor=np.full(60, 1e9)))
     np.testing.assert_allclose(alone.pool(row_of(scores, 3)), scores[3])
+    np.testing.assert_allclose(alone.pooled(), kin.values)
 
 
 def test_kin_stand_out_where_people_repeat_and_nobody_does_where_nobody_repeats() -> None:
@@ -120,3 +181,4 @@ def test_copies_of_one_set_do_no_harm() -> None:
     kin = kin_of(scores)
     assert np.isfinite(kin.chances).all()
     assert np.isfinite(kin.pool(row_of(scores, 0))).all()
+    assert np.isfinite(kin.pooled()).all()

@@ -4,19 +4,56 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lookalike.transitivity.closure import LEAST, closure, reach_of
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.strangers import Strangers
-from lookalike.transitivity.strengths import HUB, choose, shares_of_strangers, trust
+from lookalike.transitivity.strengths import (
+    FROM,
+    SEEN,
+    SHARES,
+    TO,
+    UNSEEN,
+    Findings,
+    Strengths,
+    _findings,
+    choose,
+    shares_of_strangers,
+    trust,
+)
+from lookalike.transitivity.tables import PartialRow
 from tests.transitivity.dense import lists_of, order_of, row_of, spread, square
 
+Fitted = tuple[Strangers, np.ndarray, Strengths, Findings]
+# Reaches of light and of people, as far as it goes: strangers are subtracted whatever else, or not at all.
+LIGHT, PEOPLE = 9.0, -9.0
+# Of galleries in which two thirds of what is closed stay closed: some of both.
+BETWEEN = 0.7
 
-def fitted(scores: np.ndarray, width: int = 6, known: int | None = None) -> tuple:
+
+def fitted(scores: np.ndarray, reach: float, width: int = 6, known: int | None = None) -> Fitted:
     total = len(scores)
     lists = lists_of(scores, known or total - 1)
     strangers = Strangers(Known.of(lists, np.arange(total), scores), lists.sets[:, : width + 2].copy(), 1)
     means = strangers.around_known()
-    return strangers, means, *choose(strangers, means, [row_of(scores, n) for n in range(total)], 3)
+    return strangers, means, *choose(strangers, means, [row_of(scores, n) for n in range(total)], reach)
+
+
+def sets_of(people: int, sets: int, light: float, lights: int = 4, seed: int = 0) -> np.ndarray:
+    """Similarities of sets of some people, each in one of a few lights."""
+    rng = np.random.default_rng(seed)
+    total = people * sets
+    vectors = rng.normal(size=(people, 60))[np.arange(total) // sets] + 0.9 * rng.normal(size=(total, 60))
+    vectors += light * rng.normal(size=(lights, 60))[np.arange(total) % lights]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors @ vectors.T
+
+
+def found_in(scores: np.ndarray) -> Fitted:
+    """The same with the reach that it has."""
+    return fitted(scores, reach_of(lists_of(scores, 64).sets, scores), width=30, known=64)
 
 
 def test_trust_by_hand() -> None:
@@ -33,9 +70,10 @@ def test_full_strength_is_the_product_without_the_local_mean() -> None:
     assert shares_of_strangers()[2].tolist() == [1, 0.5, 0.25]
 
 
-def test_a_row_and_known_pairs_agree_where_all_pairs_are_known() -> None:
+@pytest.mark.parametrize("reach", [LIGHT, BETWEEN, PEOPLE])
+def test_a_row_and_known_pairs_agree_where_all_pairs_are_known(reach: float) -> None:
     scores = square(30, 4)
-    strangers, means, strengths, _ = fitted(scores)
+    strangers, means, strengths, _ = fitted(scores, reach)
     pairs = spread(strangers.known, strengths.of_known(strangers.known, means))
     for query in (0, 13):
         row = row_of(scores, query)
@@ -44,25 +82,70 @@ def test_a_row_and_known_pairs_agree_where_all_pairs_are_known() -> None:
         np.testing.assert_allclose(found[others], pairs[query, others], atol=1e-9)
 
 
+@pytest.mark.parametrize("reach", [LIGHT, PEOPLE])
+def test_a_part_of_a_row_that_holds_the_nearest_is_weighed_as_the_whole(reach: float) -> None:
+    scores = square(60, 4)
+    strangers, _, strengths, _ = fitted(scores, reach, known=20)
+    whole = row_of(scores, 3)
+    found = strengths.of_row(whole, strangers.around(whole))
+    sets = np.setdiff1d(np.arange(60), [3, 7, order_of(scores)[3, -1]])
+    part = PartialRow(sets, scores[3, sets], 3)
+    np.testing.assert_array_equal(strengths.of_row(part, strangers.around(whole, sets)), found[sets])
+
+
 def test_without_strangers_it_is_the_similarity_less_what_hubs_have() -> None:
+    """Of 30 sets the six best tell; as far as lists are closed they are no hub's, and are left in."""
     scores = square(30, 4)
-    strangers, _, strengths, _ = fitted(scores)
-    best = np.take_along_axis(scores, order_of(scores)[:, :HUB], axis=1).mean(axis=1)
-    np.testing.assert_allclose(strengths.hubs[0], best)
-    alone = strengths._replace(gains=np.array([1.0, 0, 0, 0, 0]))
+    _, _, strengths, findings = fitted(scores, PEOPLE)
+    best = np.take_along_axis(scores, order_of(scores)[:, :6], axis=1).mean(axis=1)
+    assert findings.closed == pytest.approx(closure(lists_of(scores - (best[:, None] + best) / 2, 8).sets))
+    assert 0 < findings.closed < 1
+    level = 1 - findings.closed
+    assert strengths.factors.tolist() == [[1, 0, 0]]
+    assert strengths.levelled == pytest.approx([level])
+    np.testing.assert_allclose(strengths.hubs[0], level * best)
+    assert not strengths.subtract
     row = row_of(scores, 5)
-    found = alone.of_row(row, strangers.around(row))
-    expected = scores[5] - (best[5] + best) / 2
-    np.testing.assert_allclose(np.delete(found - expected, 5), -strengths.middles[0], atol=1e-12)
+    found = strengths.of_row(row, np.zeros((3, 1)))
+    expected = scores[5] - level * (best[5] + best) / 2
+    np.testing.assert_allclose(
+        np.delete(found, 5), np.delete(strengths.gains[0] * (expected - strengths.middles[0]), 5), atol=1e-12
+    )
 
 
-def test_all_strengths_have_middle_0_and_spread_1() -> None:
+def test_with_strangers_hubs_are_levelled_fully() -> None:
+    _, _, strengths, findings = fitted(square(40, 1), LIGHT)
+    assert findings.subtracted == 1
+    assert strengths.subtract
+    np.testing.assert_array_equal(strengths.factors, shares_of_strangers())
+    assert (strengths.levelled == 1).all()
+
+
+def test_in_between_there_is_some_of_both() -> None:
+    """The five strengths by their triangles, as far as is subtracted; the plain one as far as not."""
     scores = square(40, 1)
-    strangers, _, strengths, triangles = fitted(scores, known=12)
-    shares = trust(triangles)
-    for place, share in enumerate(shares):
+    _, _, strengths, findings = fitted(scores, BETWEEN)
+    assert 0 < findings.subtracted < 1
+    _, _, light, _ = fitted(scores, LIGHT)
+    _, _, people, _ = fitted(scores, PEOPLE)
+    share = findings.subtracted
+    np.testing.assert_allclose(strengths.gains[:-1], share * light.gains)
+    np.testing.assert_allclose(strengths.gains[-1:], (1 - share) * people.gains)
+    np.testing.assert_array_equal(strengths.hubs, np.concatenate([light.hubs, people.hubs]))
+    np.testing.assert_array_equal(strengths.middles, np.concatenate([light.middles, people.middles]))
+
+
+@pytest.mark.parametrize("reach", [LIGHT, BETWEEN, PEOPLE])
+def test_all_strengths_have_middle_0_and_spread_1(reach: float) -> None:
+    scores = square(40, 1)
+    strangers, _, strengths, findings = fitted(scores, reach, known=12)
+    share = findings.subtracted
+    trusts = np.append(share * trust(findings.triangles), 1 - share)
+    trusts = trusts[trusts > 0]
+    assert len(trusts) == len(strengths.gains)
+    for place, each in enumerate(trusts):
         only = strengths._replace(
-            gains=np.where(np.arange(len(shares)) == place, strengths.gains / share, 0.0)
+            gains=np.where(np.arange(len(trusts)) == place, strengths.gains / each, 0.0)
         )
         rows = [row_of(scores, n) for n in range(40)]
         values = np.concatenate([np.delete(only.of_row(r, strangers.around(r)), r.member) for r in rows])
@@ -70,20 +153,101 @@ def test_all_strengths_have_middle_0_and_spread_1() -> None:
         assert 1.4826 * np.median(np.abs(values)) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(("light", "strong"), [(0.0, False), (2.5, True)])
-def test_strangers_are_subtracted_where_they_explain_much(light: float, strong: bool) -> None:
-    """Sets of four people's worth of light: only where light is strong, taking it away closes triangles."""
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(40, 60))[np.arange(160) // 4] + 0.9 * rng.normal(size=(160, 60))
-    vectors += light * rng.normal(size=(4, 60))[np.arange(160) % 4]
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    _, _, _, triangles = fitted(vectors @ vectors.T, width=20, known=64)
-    assert (triangles[-1] > 1.5 * triangles[0]) == strong
+# What is found in a gallery.
 
 
-def test_copies_of_one_set_have_no_spread_and_do_no_harm() -> None:
+def test_findings_by_hand() -> None:
+    """Closed by .4 and .2, of which .3 and .15 stay: three quarters. .2 are two thirds of the way to seen."""
+    found = _findings(np.zeros(5), (0.4, 0.2), (0.3, 0.15), 0.4)
+    assert (found.closed, found.reach) == (0.2, 0.4)
+    assert found.stays == pytest.approx(0.75)
+    # 0.4 + 1 - 2/3 * 1/4 - 1.2, of 0.3.
+    assert (UNSEEN, SEEN, FROM, TO) == (0.1, 0.25, 1.2, 1.5)
+    assert found.subtracted == pytest.approx((0.4 + 1 - 2 / 3 / 4 - 1.2) / 0.3)
+
+
+def test_where_no_groups_show_reach_alone_decides() -> None:
+    """What does not stay is nothing that subtracting could destroy."""
+    for stays in ((0.0, 0.0), (0.1, 0.1)):
+        assert _findings(np.zeros(5), (0.1, UNSEEN), stays, 0.2).subtracted == 0
+        assert _findings(np.zeros(5), (0.1, UNSEEN), stays, 0.35).subtracted == pytest.approx(0.5)
+        assert _findings(np.zeros(5), (0.1, UNSEEN), stays, 0.5).subtracted == pytest.approx(1)
+
+
+def test_next_to_nothing_closed_does_not_stay_many_times_over() -> None:
+    found = _findings(np.zeros(5), (0.0, -0.02), (0.02, 0.01), 0.0)
+    assert found.stays == pytest.approx(0.03 / LEAST)
+    assert _findings(np.zeros(5), (0.0, 0.0), (0.9, 0.9), 0.0).stays == TO
+
+
+@given(*[st.floats(-0.2, 1)] * 4, st.floats(0, 2), st.floats(0, 0.5))
+def test_more_reach_and_more_that_stays_subtract_more(
+    short: float, long: float, short_left: float, long_left: float, reach: float, more: float
+) -> None:
+    plain, without = (short, long), (short_left, long_left)
+    found = _findings(np.zeros(5), plain, without, reach)
+    assert 0 <= found.subtracted <= 1
+    assert _findings(np.zeros(5), plain, without, reach + more).subtracted >= found.subtracted
+    stays = _findings(np.zeros(5), plain, (short_left + more, long_left), reach)
+    assert stays.subtracted >= found.subtracted
+
+
+def test_triangles_and_closures_are_those_of_the_gallery() -> None:
+    """Lists of 3, 4 and 8 with nothing and everything subtracted, by all pairs."""
+    scores = square(50, 7)
+    strangers, means, _, findings = fitted(scores, 0.3)
+    ends = []
+    for place, each in enumerate(shares_of_strangers()):
+        weighed = each[0] * scores + spread(
+            strangers.known, each[2] * means[2] - each[1] * (means[0] + means[1])
+        )
+        order = order_of(weighed)
+        best = np.take_along_axis(weighed, order[:, :10], axis=1).mean(axis=1)
+        lists = lists_of(weighed - (best[:, None] + best) / 2, 8).sets
+        graph = np.zeros((50, 50))
+        np.put_along_axis(graph, lists[:, :3], 1, axis=1)
+        graph *= graph.T
+        assert findings.triangles[place] == np.trace(graph @ graph @ graph) / 6
+        ends.append((closure(lists[:, :4]), closure(lists)))
+    expected = _findings(findings.triangles, ends[0], ends[-1], 0.3)
+    np.testing.assert_allclose(findings[1:], expected[1:], atol=1e-12)
+    assert len(findings.triangles) == len(SHARES)
+
+
+@pytest.mark.parametrize(("people", "sets"), [(12, 20), (20, 12), (8, 30)])
+def test_people_are_not_subtracted(people: int, sets: int) -> None:
+    _, _, strengths, findings = found_in(sets_of(people, sets, 0.0))
+    assert findings.subtracted == 0
+    assert not strengths.subtract
+
+
+@pytest.mark.parametrize(
+    ("people", "sets", "light", "lights"), [(40, 4, 2.5, 4), (30, 8, 1.5, 8), (20, 12, 1.5, 6)]
+)
+def test_light_is_subtracted(people: int, sets: int, light: float, lights: int) -> None:
+    _, _, strengths, findings = found_in(sets_of(people, sets, light, lights))
+    assert findings.subtracted == 1
+    assert len(strengths.gains) == len(SHARES)
+
+
+@pytest.mark.parametrize("light", [1.0, 1.2])
+def test_of_light_that_hardly_shows_some_is_subtracted(light: float) -> None:
+    _, _, strengths, findings = found_in(sets_of(60, 4, light))
+    assert 0 < findings.subtracted < 1
+    assert len(strengths.gains) == len(SHARES) + 1
+
+
+def test_strangers_are_subtracted_where_they_explain_much() -> None:
+    """Only where light is strong, taking it away closes triangles."""
+    for light, strong in ((0.0, False), (2.5, True)):
+        _, _, _, findings = found_in(sets_of(40, 4, light))
+        assert (findings.triangles[-1] > 1.5 * findings.triangles[0]) == strong
+
+
+@pytest.mark.parametrize("reach", [LIGHT, 0.0])
+def test_copies_of_one_set_have_no_spread_and_do_no_harm(reach: float) -> None:
     scores = np.ones((30, 30))
-    strangers, means, strengths, _ = fitted(scores)
+    strangers, means, strengths, _ = fitted(scores, reach)
     row = row_of(scores, 3)
     assert np.isfinite(strengths.of_row(row, strangers.around(row))).all()
     assert np.isfinite(strengths.of_known(strangers.known, means)).all()
