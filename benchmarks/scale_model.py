@@ -18,7 +18,7 @@ Doubles = NDArray[np.float64]
 # (`tables.BLOCK_ROWS`, `indexing.COUNT`, `proxies.WITH_MODES`), which a test compares.
 RUN_ROWS, NEIGHBOURS, WITH_MODES = 2048, 64, 11
 PROXIES = 10
-# Those that may be kin of a set, and its neighbours up to the last of its cohort (`kin.FEWEST`,
+# Those that may be kin of a set, and its neighbours up to the last of its cohort (`kin.MOST`,
 # `_kinship.COHORT`): of a target on a shortlist, both of its kin too, a query needs the similarity.
 KIN, COHORT = 5, 32
 NUMBER, SCORE, MODE = 8, 8, 8

@@ -89,7 +89,7 @@ def test_numbers_of_the_design_are_those_of_the_library() -> None:
     assert sizes.trusted * sizes.friends == sim.JOINED
     assert (sizes.alone, sizes.trusted * model.KIN) == (sim.ALONE, sim.KIN_JOINED)
     # The nearest, the cohort, and one who stands by.
-    assert (kin.FEWEST, 1 + _kinship.COHORT + 1) == (model.KIN, model.COHORT)
+    assert (kin.MOST, 1 + _kinship.COHORT + 1) == (model.KIN, model.COHORT)
     text = (ROOT / "lookalike" / "indexing.py").read_text(encoding="utf-8")
     assert f"COUNT = {model.NEIGHBOURS}\n" in text
 

@@ -144,15 +144,13 @@ def test_one_set_is_read_from_its_file_where_that_is_possible() -> None:
 
 
 @pytest.mark.parametrize("shards", [1, 2, 3, 7])
-@pytest.mark.parametrize("learn", [False, True])
-def test_shards_work_out_what_cohorts_say_by_parts(shards: int, learn: bool) -> None:
+def test_shards_work_out_what_cohorts_say_by_parts(shards: int) -> None:
     """All that is learnt is what is learnt in one place, to the last bit."""
     whole = tables_of(random_sets(80), count=64)  # as many as are wanted
     held = spread_tables(whole, shards)
     assert isinstance(held.sets, SpreadSets)
     one, other = (
-        parts.build("rerankers", f"adaptive:learn={learn}").fit(each, np.random.default_rng(0))
-        for each in (whole, held)
+        parts.build("rerankers", "adaptive").fit(each, np.random.default_rng(0)) for each in (whole, held)
     )
     expected, found = one.to_arrays(), other.to_arrays()
     assert expected.keys() == found.keys()
