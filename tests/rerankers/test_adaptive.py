@@ -88,14 +88,19 @@ def test_light_is_subtracted(people: int, sets: int, light: float) -> None:
     assert adaptive > baseline + 0.5
 
 
-@pytest.mark.parametrize("light", [0.7, 1.0])
-def test_in_between_some_is_subtracted(light: float) -> None:
-    tables = gallery(30, 8, light, noise=1.0)
-    part = Adaptive().fit(tables, RNG)
-    assert part.findings_ is not None
-    assert 0 < part.findings_.subtracted < 1
-    baseline, adaptive = (mean_precision(scores, 8) for scores in asked(part, tables))
-    assert adaptive > baseline + 0.1
+def test_in_between_some_is_subtracted() -> None:
+    """As light grows from less than people to more: nothing, some, all; and more is found throughout."""
+    subtracted = []
+    for light in (0.2, 0.5, 0.55, 0.6, 1.2):
+        tables = gallery(60, 4, light, noise=1.0)
+        part = Adaptive().fit(tables, RNG)
+        assert part.findings_ is not None
+        subtracted.append(part.findings_.subtracted)
+        baseline, adaptive = (mean_precision(scores, 4) for scores in asked(part, tables))
+        assert adaptive > baseline + 0.05
+    assert subtracted[0] == 0
+    assert any(0 < share < 1 for share in subtracted[1:-1])
+    assert subtracted[-1] > 0.9
 
 
 def test_a_score_by_hand() -> None:
@@ -212,7 +217,10 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_a_member_is_asked_for_nearly_as_if_it_came_from_outside(
     people: int, sets: int, light: float
 ) -> None:
-    """Cohorts and kin leave the query out; tails, trust and lists of the gallery knew it, one of many."""
+    """Cohorts and kin leave the query out; tails, trust and lists of the gallery knew it, one of many.
+
+    Those with whom it alone makes lists closed agree less with it from outside: order tells more than scores.
+    """
     drawn = lit_sets(people, sets, light)
     tables = tables_of(drawn, count=64)
     inside = Adaptive().fit(tables, RNG)
@@ -221,7 +229,7 @@ def test_a_member_is_asked_for_nearly_as_if_it_came_from_outside(
         smaller = tables_of([drawn[number] for number in others], count=64)
         outside = Adaptive().fit(smaller, RNG).score(row_of(smaller, drawn[member]), smaller).scores
         found = inside.score(row_of(tables, member), tables).scores[others]
-        assert np.corrcoef(found, outside)[0, 1] > 0.98
+        assert np.corrcoef(found, outside)[0, 1] > 0.93
         # As many as are of the same person come first, in one order or another.
         first, same = (set(np.argsort(-each)[: sets - 1].tolist()) for each in (found, outside))
         assert first == same

@@ -32,27 +32,45 @@ def test_where_nobody_does_the_order_stays(total: int) -> None:
     assert auto.finding.endswith("stays as it is.")
 
 
-def test_a_small_gallery_is_not_pooled_but_weighed_if_that_clearly_helps() -> None:
-    tables = gallery(12, 4, 1.2, noise=0.3)
+def test_a_small_gallery_is_weighed_though_it_is_not_pooled() -> None:
+    tables = gallery(6, 4, 0.0, noise=1.2, seed=1)
     auto = Auto().fit(tables, RNG)
     assert auto.helps
-    assert "too few to tell who is kin" in auto.finding
+    assert auto.kin_ is None
+    before, after = (mean_precision(scores, 4) for scores in asked(auto, tables))
+    assert after > before + 0.03
 
 
-@pytest.mark.parametrize(("people", "sets"), [(4, 12), (2, 20), (3, 10), (3, 30)])
-def test_a_few_people_with_many_sets_are_left_alone(people: int, sets: int) -> None:
-    """Their own sets would be taken as cohorts of strangers."""
-    tables = gallery(people, sets, 0.0)
-    auto = Auto().fit(tables, RNG)
-    before, after = asked(auto, tables)
-    assert mean_precision(after, sets) >= mean_precision(before, sets) - 0.005
+LIKE_LIGHT = pytest.mark.xfail(
+    strict=True,
+    reason="people who fill a third or half of a gallery reach as far as light, and are subtracted",
+)
+
+
+@pytest.mark.parametrize(
+    ("people", "sets"),
+    [
+        (4, 12),
+        (3, 10),
+        (8, 30),
+        pytest.param(2, 40, marks=LIKE_LIGHT),
+        pytest.param(3, 40, marks=LIKE_LIGHT),
+    ],
+)
+def test_a_few_people_with_many_sets_are_found_better(people: int, sets: int) -> None:
+    """Their own sets are their cohorts: subtracting these must not destroy them."""
+    for seed in range(3):
+        tables = gallery(people, sets, 0.0, noise=1.2, seed=seed)
+        auto = Auto().fit(tables, RNG)
+        before, after = (mean_precision(scores, sets) for scores in asked(auto, tables))
+        assert before < 0.99
+        assert after > before
 
 
 def test_what_is_found_is_said_in_numbers() -> None:
     tables = gallery(30, 4, 1.0)
     auto = Auto().fit(tables, RNG)
-    assert auto.kin_ is not None
-    kin = int((auto.kin_.chances > 0.5).any(axis=1).sum())
-    assert auto.finding.startswith(f"{kin} of 120 sets have kin")
+    assert auto.findings_ is not None
+    assert f"{auto.findings_.subtracted:.0%} is subtracted" in auto.finding
     again = Auto().from_arrays(auto.to_arrays())
     assert again.finding == auto.finding

@@ -257,5 +257,5 @@ def test_trust_grows_with_what_is_closed_most(closed: list[float], more: float) 
 
 
 def test_trust_by_hand() -> None:
-    # Half of what is beyond chance: (0.55 - 0.1) / 0.9.
-    assert trust(np.array([0.2, 0.55, -0.3])) == pytest.approx(np.sqrt(0.5))
+    """The root of the share beyond chance: a quarter of it gives a half."""
+    assert trust(np.array([0.0, BY_CHANCE + 0.25 * (1 - BY_CHANCE), -0.3])) == pytest.approx(0.5)
