@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.real_faces import RIVALS
 from benchmarks.stages_data import Case
@@ -17,14 +18,25 @@ from lookalike.evaluation.protocol import held_out, leave_one_out, outside
 from lookalike.evaluation.results import Evaluation, joined
 from lookalike.evaluation.statistics import intervals
 from lookalike.progress import Track, silent
+from lookalike.rerankers._kinship import SAMPLE
 from lookalike.rerankers.adaptive import Adaptive
+from lookalike.transitivity.agreement import Agreement
 from lookalike.transitivity.kin import Kin
-from lookalike.transitivity.strengths import SHARES, trust
-from lookalike.transitivity.tables import Tables
+from lookalike.transitivity.strangers import Strangers
+from lookalike.transitivity.strengths import (
+    SHARES,
+    Strengths,
+    hubs_of_known,
+    middle_and_spread,
+    shares_of_strangers,
+    trust,
+    weigh,
+)
+from lookalike.transitivity.tables import Row, Tables, rows_of_some
 
 BASELINE, OURS, AUTO = "baseline", "adaptive", "auto"
 PAIR = "learnt:over=mean,examples=near"
-METHODS = (BASELINE, OURS, AUTO, "adaptive:learn=true", "learnt", PAIR, *RIVALS)
+METHODS = (BASELINE, OURS, AUTO, "learnt", PAIR, *RIVALS)
 SHOWN = ("mean_anr", "anr_below_0.3", "map", "rank1")
 COMPARED = ("mean_anr", "map", "rank1")
 SEED = 0
@@ -133,23 +145,37 @@ def drawn(world: World, rivals: Sequence[str] = RIVALS) -> dict[str, Any]:
 
 
 class OneStrength(Adaptive):
-    """`adaptive` with one of its strengths instead of those that make most triangles."""
+    """`adaptive` with one share of strangers subtracted, instead of what the gallery asks for."""
 
     def __init__(self, place: int) -> None:
         super().__init__()
         self.place = place
 
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
-        """Trust one strength only, and find kin by it."""
+        """Trust one strength only; find kin by it, and make lists."""
         super().fit(tables, rng, track)
-        if self.strangers_ is None or self.strengths_ is None:
+        if self.strangers_ is None:
             return self
-        alone = np.eye(len(SHARES))[self.place] / trust(self.triangles_)
-        self.strengths_ = self.strengths_._replace(gains=self.strengths_.gains * alone)
+        strangers, known = self.strangers_, self.strangers_.known
+        means = strangers.around_known(tables.sets)
+        self.strengths_ = one_strength(self.place, strangers, means, list(rows_of_some(tables, SAMPLE)[1]))
+        values = self.strengths_.of_known(known, means)
         if self.kin_ is not None:
-            known, means = self.strangers_.known, self.strangers_.around_known()
-            self.kin_ = Kin.of(known, self.strengths_.of_known(known, means), self.group_)
+            self.kin_ = Kin.of(known, values)
+            values = self.kin_.pooled()
+        self.agreement_ = Agreement.of(known, values)
         return self
+
+
+def one_strength(
+    place: int, strangers: Strangers, means: NDArray[np.float64], asked: Sequence[Row]
+) -> Strengths:
+    """One of the shares, hubs levelled fully, with middle 0 and spread 1."""
+    factors, levelled = shares_of_strangers()[[place]], np.ones(1)
+    weighed = weigh(factors, strangers.known.scores(), means)
+    hubs = hubs_of_known(strangers.known, weighed[0])[None]
+    middles, spreads = middle_and_spread(factors, levelled, hubs, strangers, list(asked))
+    return Strengths(factors, 1 / spreads, middles, levelled, hubs)
 
 
 def strengths(case: Case) -> dict[str, Any]:
@@ -157,11 +183,12 @@ def strengths(case: Case) -> dict[str, Any]:
     rng = np.random.default_rng(SEED)
     fitted = {str(share): OneStrength(place).fit(case.tables, rng) for place, share in enumerate(SHARES)}
     result = leave_one_out(case.tables, fitted, case.labels)
-    first = next(iter(fitted.values()))
+    found = next(iter(fitted.values())).findings_
+    triangles = np.zeros(len(SHARES)) if found is None else found.triangles
     return {
         "name": case.name,
         "shares": list(SHARES),
-        "triangles": first.triangles_.tolist(),
-        "trust": trust(first.triangles_).tolist(),
+        "triangles": triangles.tolist(),
+        "trust": trust(triangles).tolist(),
         "map": [result.summary(name)["map"] for name in fitted],
     }

@@ -17,7 +17,6 @@ from lookalike.evaluation.reliability import TOLERATED
 TEXT = Path(__file__).with_suffix(".md")
 # Differences smaller than this are rounding.
 EQUAL = 1e-9
-LEARNING = "adaptive:learn=true"
 # What was asked of the method before it was measured.
 RANK1, HARM, SHARE, WINS = -0.005, -0.005, 0.83, 0.99
 
@@ -207,7 +206,7 @@ def _beats(run: Run, measure: str, other: str) -> bool:
 
 
 def _main(runs: Sequence[Run], measure: str) -> Iterator[str]:
-    others = (LEARNING, "learnt", PAIR)
+    others = ("learnt", PAIR)
     yield from head(
         "configuration", "baseline", "best rival", f"`{OURS}`", "difference to the baseline (95 %)",
         *(f"`{one}`" for one in others),

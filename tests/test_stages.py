@@ -22,7 +22,7 @@ from benchmarks.stages_figures import figures
 from benchmarks.stages_galleries import few, gallery, harm, is_harmed, stability, together, without_queries
 from benchmarks.stages_galleries import strict as strict_of_some
 from benchmarks.stages_kept import Kept
-from benchmarks.stages_measure import METHODS, drawn, halves, small, strengths, strict, whole
+from benchmarks.stages_measure import METHODS, OneStrength, drawn, halves, small, strengths, strict, whole
 from benchmarks.stages_page import best_rival, page
 from benchmarks.stages_parts import Pool
 from benchmarks.stages_shapes import ACTORS, DRAWS, FACES, SHAPES, WORDS, Photos, galleries
@@ -209,6 +209,11 @@ def test_one_strength_alone_is_that_strength(case: Case) -> None:
     assert len(found["map"]) == len(found["triangles"]) == len(found["shares"]) == 5
     assert sum(found["trust"]) == pytest.approx(1)
     assert len(set(found["map"])) > 1
+    for place, share in enumerate(found["shares"]):
+        one = OneStrength(place).fit(case.tables, np.random.default_rng(0)).strengths_
+        assert one is not None
+        assert one.factors.tolist() == [[1, share, share**2]]
+        assert one.levelled.tolist() == [1]
 
 
 def test_faces_are_picked_after_the_preparation_was_learnt() -> None:
