@@ -219,14 +219,15 @@ class Agreement:
         return found.indptr.astype(np.int64), found.indices.astype(np.int32), found.data
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """What `of` made, as named arrays."""
-        names = ("lists", "floors", "closures", "trusts", "starts", "columns", "weights")
-        return {name: getattr(self, name) for name in names}
+        """What `of` made, as named arrays; columns are numbers of sets, and are checked as such when read."""
+        names = ("lists", "floors", "closures", "trusts", "starts", "weights")
+        return {name: getattr(self, name) for name in names} | {"sets": self.columns}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Undo `to_arrays`."""
-        return cls(**arrays)
+        named = dict(arrays)
+        return cls(columns=named.pop("sets"), **named)
 
 
 def trust(closed: Values) -> float:

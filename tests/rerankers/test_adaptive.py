@@ -12,6 +12,7 @@ from lookalike.errors import BadInput
 from lookalike.rerankers._kinship import BELOW_ORDINARY, FEWEST, FEWEST_TO_POOL, NARROWEST, Weighed
 from lookalike.rerankers.adaptive import Adaptive
 from lookalike.rerankers.contract import Reranker
+from lookalike.soundness import learnt_faults
 from lookalike.transitivity.agreement import Agreed
 from lookalike.transitivity.kin import MOST
 from lookalike.transitivity.tables import Tables
@@ -202,9 +203,33 @@ def test_arrays_keep_every_bit(people: int, sets: int, light: float) -> None:
         np.testing.assert_array_equal(part.score(row, tables).scores, again.score(row, tables).scores)
 
 
+def test_what_is_kept_is_sound_and_damage_shows() -> None:
+    """Compiled loops look nowhere else than where these numbers tell."""
+    arrays = Adaptive().fit(gallery(20, 4, 1.0), RNG).to_arrays()
+    assert list(learnt_faults(arrays, 80)) == []
+    for name in (
+        "agreement/sets",
+        "agreement/lists",
+        "agreement/starts",
+        "kin/sets",
+        "known/starts",
+        "lists",
+    ):
+        damaged = arrays[name].copy()
+        damaged.flat[-1] = 10**6
+        assert len(list(learnt_faults({**arrays, name: damaged}, 80))) == 1
+
+
 def test_what_does_not_fit_is_refused() -> None:
     arrays = Adaptive().fit(gallery(20, 4, 1.0), RNG).to_arrays()
-    for lost in ("known/levels", "agreement/trusts", "findings/reach", "strengths/levelled", "kin/chances"):
+    for lost in (
+        "known/levels",
+        "agreement/sets",
+        "agreement/trusts",
+        "findings/reach",
+        "strengths/levelled",
+        "kin/chances",
+    ):
         with pytest.raises(BadInput, match="train again"):
             Adaptive().from_arrays({name: array for name, array in arrays.items() if name != lost})
     with pytest.raises(BadInput, match="fitted on 80 sets and is asked about 40: train again"):
