@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.collection.gallery import Gallery
 from lookalike.derived import is_kept, kept
-from lookalike.errors import StorageFailed
+from lookalike.errors import LookalikeError, StorageFailed
+from lookalike.intake.describer import choose_descriptor
 from lookalike.kernels.threads import in_order
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker
 from lookalike.training import kind_of, shaped_by
-from lookalike.transitivity.calibration import LEAST, Calibration, reach
+from lookalike.transitivity.calibration import EVEN, LEAST, NEVER, Calibration, reach
 from lookalike.transitivity.tables import Row, Tables, rows_of_some
 
 logger = logging.getLogger(__name__)
 
 # Raised whenever what is learnt, or how it is stored, changes.
-FORMAT = 1
+FORMAT = 2
 # Sets of the gallery that are asked as queries, evenly spread; fewer make the tail of strangers uncertain.
 SAMPLE = 400
 
@@ -45,12 +48,13 @@ def calibrate(
     track : callable
         Shows progress.
     """
-    if len(tables) <= LEAST:  # nothing can be said, and nothing needs to be kept
-        return Calibration.fit(np.empty((0, 0)), len(tables) - 1)
+    if len(tables) <= LEAST or not reranker.tells:  # nothing can be said, and nothing needs to be kept
+        return Calibration.fit(np.empty((0, 0)), 0)
     made: list[Calibration] = []
 
     def make() -> Calibration:
-        made.append(Calibration.fit(_best_scores(tables, reranker, track), len(tables) - 1))
+        found = Calibration.fit(_best_values(tables, reranker, track), len(tables) - 1)
+        made.append(replace(found, same_person=_same_person(tables, gallery)))
         return made[-1]
 
     names = _kind(tables, reranker, seed), _shaped_by(reranker, seed)
@@ -64,23 +68,43 @@ def calibrate(
 
 def is_calibrated(gallery: Gallery, tables: Tables, reranker: Reranker, seed: int) -> bool:
     """Whether `calibrate` would find everything done."""
-    if len(tables) <= LEAST:
+    if len(tables) <= LEAST or not reranker.tells:
         return True
     return is_kept(gallery, tables, _kind(tables, reranker, seed), _shaped_by(reranker, seed))
 
 
-def _best_scores(tables: Tables, reranker: Reranker, track: Track) -> NDArray[np.float64]:
-    """The best scores (queries, reach) of sets asked as queries, each left out of its own gallery."""
+def _best_values(tables: Tables, reranker: Reranker, track: Track) -> NDArray[np.float64]:
+    """The best values (queries, reach) of sets asked as queries, each left out of its own gallery.
+
+    Of those whose odds are told by other means there is no tail of strangers to learn from: their own people
+    fill it. They are passed over if there are enough others.
+    """
     others = len(tables) - 1
     count, asked = rows_of_some(tables, SAMPLE)
     width = reach(others)
 
-    def best(row: Row) -> NDArray[np.float64]:
-        scores = -np.delete(reranker.score(row, tables).scores, row.member or 0)
-        return -np.sort(np.partition(scores, width - 1)[:width])
+    def best(row: Row) -> tuple[NDArray[np.float64], float]:
+        scored = reranker.score(row, tables)
+        grounds = scored.grounds
+        values = -np.delete(scored.scores if grounds is None else grounds.values, row.member or 0)
+        return -np.sort(np.partition(values, width - 1)[:width]), grounds.clearly if grounds else 0.0
 
     watched = track(asked, "learning how sure to be", count)
-    return np.array(list(in_order(best, watched)))
+    found, clearly = zip(*in_order(best, watched), strict=True)
+    unclear = np.array(clearly) < EVEN
+    return np.array(found)[unclear if unclear.sum() >= LEAST else slice(None)]
+
+
+def _same_person(tables: Tables, gallery: Gallery | None) -> float:
+    """The similarity from which two faces are one person's by the descriptor of a gallery; 1 if unknown."""
+    if gallery is None or not tables.similarity.compares_faces or tables.preparation.is_learnt:
+        return NEVER
+    with suppress(LookalikeError):
+        model = gallery.descriptor
+        if model is not None:
+            found = choose_descriptor(model, None, gallery.hint("model_file")).same_person
+            return NEVER if found is None else found
+    return NEVER
 
 
 def _kind(tables: Tables, reranker: Reranker, seed: int) -> str:

@@ -185,7 +185,7 @@ def _ask(
             scores.append(scored.scores[targets])
             baseline.append(row.scores[targets])
             through.append(scored.through[targets])
-            said = search.probabilities(row, scored.scores)
+            said = search.probabilities(row, scored)
             chances.append(None if said is None else said[targets])
     else:
         for each, own in zip(asking, near, strict=True):
@@ -198,7 +198,7 @@ def _ask(
             scores.append(scored.scores[where])
             baseline.append(row.scores[where])
             through.append(chosen[scored.through[where]])
-            said = search.probabilities(row, scored.scores)
+            said = search.probabilities(row, scored)
             chances.append(None if said is None else said[where])
     told = [each for each in chances[:group] if each is not None]
     sure = np.stack(told) if len(told) == group else None

@@ -161,9 +161,12 @@ class Search:
         small = Search(view.tables, second.among(view.sets), None, self.calibration, self.pictures)
         return small, row, view.sets
 
-    def probabilities(self, row: Row, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def probabilities(self, row: Row, scored: Scored) -> NDArray[np.float64] | None:
         """How likely each set is the query's person; None if nothing can be said."""
-        return self.calibration.probabilities(scores, row.member) if self.calibration else None
+        if self.calibration is None:
+            return None
+        likeness = row.scores[: len(scored.scores)]
+        return self.calibration.of_answers(scored.scores, likeness, scored.grounds, row.member)
 
     def member(self, query: str | FaceSet) -> int | None:
         """The number of the set that asks, which is no answer; None for faces from outside."""
@@ -179,7 +182,7 @@ class Search:
         answers = self._answers(row, scored, order, np.arange(1, len(order) + 1))
         similarity, reranker = parts.spec(self.tables.similarity), parts.spec(self.reranker)
         total = self._others(row)
-        worth = worth_reading(self.probabilities(row, scored.scores))
+        worth = worth_reading(self.probabilities(row, scored))
         own = None if isinstance(query, str) else query.pictures
         about = (total, similarity, reranker, total, worth, self.tables.unreachable, self.pictures, own)
         return Ranking(name_of(query), tuple(answers), *about)
@@ -188,7 +191,7 @@ class Search:
         self, row: Row, scored: Scored, numbers: NDArray[np.int64], ranks: NDArray[np.int64]
     ) -> Iterator[Answer]:
         """The answers that some sets of known rank are."""
-        chances = self.probabilities(row, scored.scores)
+        chances = self.probabilities(row, scored)
         ids, baseline = self.tables.ids, row.scores[: len(self.tables)]
         baseline_ranks = 1 + places(without(row.member, baseline), baseline, numbers)
         for number, rank, baseline_rank in zip(numbers, ranks, baseline_ranks, strict=True):

@@ -17,7 +17,7 @@ from lookalike.evaluation.measures import Ranks
 from lookalike.evaluation.reliability import DEPTH, Sureness
 from lookalike.kernels.threads import in_order
 from lookalike.progress import Track
-from lookalike.rerankers.contract import Reranker
+from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.retrieval import Search
 from lookalike.transitivity.calibration import Calibration, worth_reading
 from lookalike.transitivity.tables import Row, Tables
@@ -36,15 +36,15 @@ class _Run:
     search: Search
     counts: tuple[int, ...] = ()
 
-    def scores(self, row: Row) -> Iterator[NDArray[np.float64]]:
-        """Scores by all proxies, then by each of the counts."""
+    def scored(self, row: Row) -> Iterator[Scored]:
+        """What all proxies say together, then so many of them."""
         part, tables = self.search.reranker, self.search.tables
         if not self.counts:
-            yield part.score(row, tables).scores
+            yield part.score(row, tables)
             return
         said = part.beliefs(row, tables)
         for count in (said.proxies.shape[1], *self.counts):
-            yield part.decide(row, said.proxies[:, :count], said.beliefs[:, :count]).scores
+            yield part.decide(row, said.proxies[:, :count], said.beliefs[:, :count])
 
 
 class Asking:
@@ -114,11 +114,11 @@ class Asking:
         row, person = asked
         ranks, said = [], []
         for run in self.asked:
-            for place, scores in enumerate(run.scores(row)):
-                order = run.search.order(row, scores)
+            for place, scored in enumerate(run.scored(row)):
+                order = run.search.order(row, scored.scores)
                 ranks.append(np.flatnonzero(self.persons[order] == person) + 1)
                 if not place:
-                    said.append(_sureness(run.search.probabilities(row, scores), order))
+                    said.append(_sureness(run.search.probabilities(row, scored), order))
         return ranks, said
 
     @property

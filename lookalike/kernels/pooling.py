@@ -23,7 +23,7 @@ def pool_known(
     last: int,
     found: Doubles,
 ) -> None:
-    """Pool the known pairs of the sets first..last; pairs that are not known count 0, an ordinary pair's value.
+    """Pool the known pairs of the sets first..last; others count 0, which is an ordinary pair's value.
 
     Parameters
     ----------

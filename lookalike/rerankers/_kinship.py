@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.kernels.order import united
 from lookalike.progress import Track, silent
-from lookalike.rerankers.contract import Grounds, Reranker, Scored
+from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.transitivity.agreement import Agreed, Agreement
+from lookalike.transitivity.calibration import Grounds
 from lookalike.transitivity.closure import reach_of
 from lookalike.transitivity.evidence import Evidence, kin_moved, neighbours_shared, strangers_moved
 from lookalike.transitivity.kin import SURE, Kin, Tail
@@ -26,12 +27,12 @@ from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.strengths import HUB, Findings, Strengths, choose
 from lookalike.transitivity.tables import PartialRow, Row, Tables, rows_of_some
 
-# Chosen with labels: the neighbours that are looked at, the strangers in a cohort, and who is passed over before
-# them, since the nearest is kin more often than not.
+# Chosen with labels: the neighbours that are looked at, the strangers in a cohort, and who is passed over
+# before them, since the nearest is kin more often than not.
 REACH = 64
 COHORT, SKIP = 30, 1
-# In a gallery of no more sets than these all pairs are known: lists of a few neighbours would miss most of the
-# people whom light keeps apart.
+# In a gallery of no more sets than these all pairs are known: lists of a few neighbours would miss most of
+# the people whom light keeps apart.
 WHOLE = 600
 # Smaller galleries have no tails to tell kin from strangers by, and the smallest no lists either (chosen with
 # labels).
@@ -41,6 +42,8 @@ FEWEST = 20
 NARROWEST = HUB
 # An own value counts from so many deviations below an ordinary pair's (chosen with labels).
 BELOW_ORDINARY = 2.0
+# From this share of sets on whose person has several, people are said to make up a gallery.
+MOST = 0.5
 # No probability is told where so much of what is closed is closed across the gallery, or where there are few
 # sets and lists are trusted less than this on average (chosen with labels).
 EVERYWHERE = 0.75
@@ -72,6 +75,12 @@ class Weighed(NamedTuple):
         return found
 
 
+def counted(people: float) -> str:
+    """So many people, as the beginning of a sentence that ends with what they make up."""
+    whole = max(1, round(people))
+    return "1 person makes" if whole == 1 else f"{whole} people make"
+
+
 class Kinship(Reranker):
     """What `adaptive` and `auto` share."""
 
@@ -83,6 +92,8 @@ class Kinship(Reranker):
     agreement_: Agreement | None
     kin_: Kin | None
     findings_: Findings | None
+    grouped_: float  # share of the sets whose person has several, clearly
+    people_: float  # how many people these show, about
 
     # The sets that tables are narrowed to; all unless given.
     among_: NDArray[np.int64] | None = None
@@ -107,7 +118,7 @@ class Kinship(Reranker):
         return not (is_light or is_vague)
 
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
-        """Find the cohort, the kin and the lists of every set, and how much of what strangers say to subtract."""
+        """Find cohort, kin and lists of every set, and how much of what strangers say is subtracted."""
         self.check()
         self._forget(len(tables))
         if len(tables) < FEWEST:
@@ -130,6 +141,7 @@ class Kinship(Reranker):
             self.kin_ = Kin.of(known, values)
             values = self.kin_.pooled()
         self.agreement_ = Agreement.of(known, values)
+        self.grouped_, self.people_ = self.agreement_.people(numbers)
         return self
 
     def score(self, row: Row, tables: Tables) -> Scored:
@@ -182,7 +194,7 @@ class Kinship(Reranker):
         return self.kin_.sets.shape[1] if self.helps and self.kin_ is not None else 0
 
     def needs(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """All that may be kin of a target, and, where strangers are subtracted, the cohorts of all of these."""
+        """All that may be kin of a target and, where strangers are subtracted, the cohorts of these."""
         if not self.helps or self.strangers_ is None or self.strengths_ is None:
             return targets[:0]
         weighed = self._weighed(targets)
@@ -234,11 +246,22 @@ class Kinship(Reranker):
 
     @property
     def finding(self) -> str:
-        """What was found, and what is done about it."""
-        if self.findings_ is None or self.agreement_ is None:
+        """Who makes up the gallery, what light does to it, and what is done about both."""
+        found, agreement = self.findings_, self.agreement_
+        if found is None or agreement is None:
             return too_few(self.total_)
-        found = self.findings_
-        return f"of what strangers explain {found.subtracted:.0%} is subtracted; lists agree."
+        if self.grouped_ >= MOST:
+            who = f"about {counted(self.people_)} up {self.grouped_:.0%} of this collection"
+        else:
+            with_kin = f"{self._with_kin()} of {self.total_} sets have kin"
+            who = f"few people here have many sets, as far as can be told ({with_kin})"
+        light = "light or style make nobody alike beyond that, so nothing is subtracted"
+        if found.subtracted:
+            light = (
+                f"{found.subtracted:.0%} of what strangers in the same light or style explain is subtracted"
+            )
+        trusted = f"lists of neighbours count {agreement.mean_trust:.0%}, pairs of sets the rest"
+        return f"{who}; {light}; {trusted}."
 
     def _with_kin(self) -> int:
         """How many sets have somebody who is rather kin than not."""
@@ -252,7 +275,7 @@ class Kinship(Reranker):
             arrays |= _named("known/", self.strangers_.known) | _named("strengths/", self.strengths_)
         if self.agreement_ is not None and self.findings_ is not None:
             arrays |= {f"agreement/{name}": array for name, array in self.agreement_.to_arrays().items()}
-            arrays |= _named("findings/", self.findings_)
+            arrays |= _named("findings/", self.findings_) | {"grouped": self.grouped_, "people": self.people_}
         if self.kin_ is not None:
             arrays |= _named("kin/", self.kin_) | _named("tail/", self.kin_.tail)
         return {name: np.asarray(value) for name, value in arrays.items() if not isinstance(value, tuple)}
@@ -267,6 +290,7 @@ class Kinship(Reranker):
                 self.strengths_ = Strengths(**_group(arrays, "strengths/"))
                 self.findings_ = Findings(**_group(arrays, "findings/"))
                 self.agreement_ = Agreement.from_arrays(_group(arrays, "agreement/"))
+                self.grouped_, self.people_ = float(arrays["grouped"]), float(arrays["people"])
             if "kin/sets" in arrays:
                 self.kin_ = Kin(known=known, tail=Tail(**_group(arrays, "tail/")), **_group(arrays, "kin/"))
         except (KeyError, TypeError) as reason:
@@ -276,6 +300,7 @@ class Kinship(Reranker):
     def _forget(self, total: int) -> None:
         self.total_ = total
         self.strangers_ = self.strengths_ = self.kin_ = self.agreement_ = self.findings_ = None
+        self.grouped_ = self.people_ = 0.0
 
 
 def too_few(total: int) -> str:

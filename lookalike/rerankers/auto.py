@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lookalike.rerankers._kinship import Kinship, too_few
+from lookalike.rerankers._kinship import Kinship
+from lookalike.transitivity.strengths import LOOSE, UNSEEN
 
 # Where fewer sets have kin, those that seem to have are chance.
 LEAST_WITH_KIN = 0.02
@@ -13,5 +14,9 @@ class Auto(Kinship):
 
     @property
     def helps(self) -> bool:
-        """Whether a gain is to be expected."""
-        return self.findings_ is not None
+        """Whether a gain is to be expected: groups are seen, or some sets have kin."""
+        found = self.findings_
+        if found is None:
+            return False
+        is_grouped = found.closed > UNSEEN or found.lumps > LOOSE
+        return is_grouped or self._with_kin() > LEAST_WITH_KIN * self.total_

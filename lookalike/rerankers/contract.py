@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.parameters import MOST_PROXIES, is_whole
 from lookalike.progress import Track, silent
+from lookalike.transitivity.calibration import Grounds
 from lookalike.transitivity.evidence import Evidence
 from lookalike.transitivity.tables import Row, Tables
 
@@ -29,20 +30,12 @@ class Beliefs(NamedTuple):
     regressions: NDArray[np.float64] | None  # (n, k): before clipping, if there is a regressor
 
 
-class Grounds(NamedTuple):
-    """What probabilities are told from, where the scores themselves do not tell them."""
-
-    values: NDArray[np.float64]  # (n,): strangers are told by the tail of these
-    odds: NDArray[np.float64]  # (n,): logarithm of the odds of one person, by other means
-    clearly: float  # how far these may be relied on instead; 0 to 1
-
-
 class Scored(NamedTuple):
     """Scores of all sets for one query, and the proxy that made each."""
 
     scores: NDArray[np.float64]  # (n,)
     through: NDArray[np.int64]  # (n,): number of the proxy; -1 where no single proxy decided
-    grounds: Grounds | None = None
+    grounds: Grounds | None = None  # of probabilities, unless the scores are
 
 
 class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)

@@ -46,9 +46,9 @@ MOST = 128
 BY_CHANCE = 0.2
 # So that a vector has something even where nothing is closed.
 TINY = 1e-6
-# Odds of one person by agreement: so many times its logit, and so many for each doubling of the lists that are
-# closed, since the lists of two sets of many coincide less than those of two of a few. Chosen with labels, by a
-# logistic regression on galleries of many shapes (docs/method.md).
+# Odds of one person by agreement: so many times its logit, and so many for each doubling of the lists that
+# are closed, since the lists of two sets of many coincide less than those of two of a few. Chosen with
+# labels, by a logistic regression on galleries of many shapes (docs/method.md).
 SLOPE, LENGTH, LEVEL = 2.83, 2.41, -6.25
 # Odds by agreement begin to count, and count alone, where so much is closed (chosen with labels).
 HARDLY, CLEARLY = 0.4, 0.6
@@ -77,7 +77,7 @@ class Agreed(NamedTuple):
     def odds(self) -> Values:
         """Logarithm of the odds that sets show the query's person; (m,)."""
         agreed = np.clip(self.values, LEAST_AGREED, MOST_AGREED)
-        length = float(self.closed @ np.arange(1, len(self.closed) + 1) / self.closed.sum())
+        length = float(self.closed @ np.arange(1, len(self.closed) + 1) / max(self.closed.sum(), TINY))
         found: Values = SLOPE * np.log(agreed / (1 - agreed)) + LENGTH * length + LEVEL
         return found
 
@@ -148,6 +148,23 @@ class Agreement:
         """How much lists count, on average over the sets."""
         return float(np.mean([trust(one) for one in self.trusts]))
 
+    def people(self, sample: Numbers) -> tuple[float, float]:
+        """Share of the sets whose person clearly has several, and about how many people these show.
+
+        Parameters
+        ----------
+        sample : array (m,)
+            Numbers of some sets, evenly spread, from which it is told.
+        """
+        total = len(self.lists)
+        everybody = np.arange(total)
+        sizes = []
+        for number in sample.tolist():
+            agreed = self.with_query(PartialRow(everybody, np.zeros(total), number))
+            if agreed.clearly >= 0.5:
+                sizes.append(max(2, np.count_nonzero(agreed.odds > 0)))  # it agrees with itself
+        return len(sizes) / len(sample), float((1 / np.array(sizes)).sum() * total / len(sample))
+
     def with_query(self, row: Row | PartialRow) -> Agreed:
         """Compare a query with every set; a member by its own vector, another by the lists around it.
 
@@ -177,10 +194,8 @@ class Agreement:
         is_there = self.columns[where][places] == columns
         return np.where(is_there, self.weights[where][places], 0.0)
 
-    def _of_query(
-        self, row: Row | PartialRow, shrunk: Values, own: Values
-    ) -> tuple[Numbers, Values, Values]:
-        """The vector of a query from outside but for its own column, and how far lists around it are closed."""
+    def _of_query(self, row: Row | PartialRow, shrunk: Values, own: Values) -> tuple[Numbers, Values, Values]:
+        """The vector of a query from outside but for its own column, and how closed lists around it are."""
         order = best_first(row.scores, row.scores, self.lists.shape[1])
         # A partial row may be shorter than a list: what is there must do.
         lengths = lengths_for(len(self.lists))[: self.floors.shape[1]]
@@ -191,7 +206,17 @@ class Agreement:
         sums, trusts = np.zeros(len(self.lists)), np.zeros(len(lengths))
         smooth = min(SMOOTH, len(near))
         column = vector_of_query(
-            self.lists, self._back, self.floors, self.closures, lengths, smooth, TINY, near, values, sums, trusts
+            self.lists,
+            self._back,
+            self.floors,
+            self.closures,
+            lengths,
+            smooth,
+            TINY,
+            near,
+            values,
+            sums,
+            trusts,
         )
         whole = trusts.sum()
         columns = np.flatnonzero(sums)

@@ -6,6 +6,8 @@ sets in the same light. But light reaches across the whole gallery, and a person
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +19,10 @@ Values = NDArray[np.float64]
 # Lengths of lists that are looked at, as far as a gallery has so many sets.
 LENGTHS = (2, 4, 8, 16, 32, 64)
 LARGEST_SHARE = 0.8
+# Lists of such shares of the gallery tell how far what is closed reaches.
+SHARES_OF_ALL = (1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2)
 # A gallery in which less than this is closed shows nothing.
-LEAST = 0.05
+LEAST = 0.1
 
 
 def lengths_for(total: int) -> Numbers:
@@ -29,7 +33,7 @@ def lengths_for(total: int) -> Numbers:
 def closures(lists: Numbers) -> Values:
     """Of two mutual neighbours of each set: how often they are mutual neighbours, beyond chance; (n,).
 
-    0 is what lists at random have, 1 what lists of whole people have.
+    Lists at random have about 0, long ones less; lists of whole people have 1.
 
     Parameters
     ----------
@@ -47,8 +51,15 @@ def closure(lists: Numbers) -> float:
     return float(closures(lists).mean())
 
 
-def reach_of(lists: Numbers, square: Values) -> float:
-    """How much of what is closed is closed across half of the gallery: about 1 for light, less for people.
+class Reach(NamedTuple):
+    """How far across a gallery what is closed reaches."""
+
+    across: float  # closure of lists of half of the gallery, of that of the most closed: about 1 for light
+    lumps: float  # the largest closure of lists of a sixteenth of the gallery or more: near 1 for few people
+
+
+def reach_of(lists: Numbers, square: Values) -> Reach:
+    """Tell it from all short lists, and from long ones among some sets.
 
     Parameters
     ----------
@@ -57,8 +68,9 @@ def reach_of(lists: Numbers, square: Values) -> float:
     square : array (m, m)
         Similarities of some sets, evenly spread, with each other.
     """
-    peak = max(closure(lists[:, :k]) for k in lengths_for(len(lists)))
+    short = max(closure(lists[:, :k]) for k in lengths_for(len(lists)) if k <= lists.shape[1])
     some = square.copy()
     np.fill_diagonal(some, -np.inf)
-    half = np.argsort(-some, axis=1, kind="stable")[:, : max(1, len(some) // 2)]
-    return max(0.0, closure(half)) / max(peak, LEAST)
+    order = np.argsort(-some, axis=1, kind="stable")[:, :-1]
+    long = [closure(order[:, : max(2, int(share * len(some)))]) for share in SHARES_OF_ALL]
+    return Reach(max(0.0, long[-1]) / max(short, *long, LEAST), max(long))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.triangles import count_triangles
-from lookalike.transitivity.closure import LEAST, closure
+from lookalike.transitivity.closure import LEAST, Reach, closure
 from lookalike.transitivity.known import Known, nearest_known
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.tables import PartialRow, Row
@@ -18,10 +18,10 @@ Values = NDArray[np.float64]
 
 # Shares of the local mean that may be subtracted from both sides of a pair (chosen with labels).
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# A set that is near to everybody is known by its best pairs, in small galleries by fewer (chosen with labels).
+# A set that is near to everybody is known by its best pairs, of few sets by fewer (chosen with labels).
 HUB, HUB_SHARE = 10, 5
-# Nearest of each set between whom triangles are counted, and what difference matters, in standard deviations of
-# such a count (chosen with labels).
+# Nearest of each set between whom triangles are counted, and what difference matters, in standard deviations
+# of such a count (chosen with labels).
 MUTUAL, SPREAD_OF_TRIANGLES = 3, 0.5
 # Lists so long tell whether groups are closed (chosen with labels).
 SHORT, LONG = 4, 8
@@ -31,6 +31,10 @@ UNSEEN, SEEN = 0.1, 0.25
 # Subtracting begins and is whole where the reach of what is closed, and so many times how much of it stays
 # closed when strangers are subtracted, add up to so much (chosen with labels).
 STAYING, FROM, TO = 1.5, 1.55, 1.8
+# Few lamps close lists of a large share of the gallery, and so do few people, who begin to be seen here and
+# are without doubt there, unless so much of it stays closed without strangers (chosen with labels).
+LOOSE, LUMPED = 0.4, 0.55
+GONE, LEFT = 0.2, 0.35
 # More closed than before is a sign, but of nothing that more of it would show better.
 MOST_STAYING = 1.5
 # Values from which middle and spread of a strength are told.
@@ -77,7 +81,8 @@ class Findings(NamedTuple):
     triangles: Values  # (v,): how many each share closes
     closed: float  # of lists of eight, with nothing subtracted
     stays: float  # how much of that stays closed when strangers are subtracted
-    reach: float  # see `reach_of`
+    reach: float  # closure across the gallery, see `Reach`
+    lumps: float  # closure of large shares of it
     subtracted: float  # how far strangers are subtracted, 0 to 1
 
 
@@ -99,9 +104,7 @@ def trust(triangles: Values) -> Values:
     return found
 
 
-def choose(
-    strangers: Strangers, means: Values, rows: list[Row], reach: float
-) -> tuple[Strengths, Findings]:
+def choose(strangers: Strangers, means: Values, rows: list[Row], reach: Reach) -> tuple[Strengths, Findings]:
     """Try every strength on the gallery, and subtract as far as that destroys no people.
 
     Light makes sets alike across the whole gallery, and what is left when strangers are subtracted is closed
@@ -115,7 +118,7 @@ def choose(
         Of the pairs that are known.
     rows : list of Row
         Some sets of the gallery asked as queries, from which middle and spread are told.
-    reach : float
+    reach : Reach
         As `reach_of` tells it.
     """
     known, factors = strangers.known, shares_of_strangers()
@@ -147,14 +150,17 @@ def choose(
 
 
 def _findings(
-    triangles: Values, plain: tuple[float, float], without: tuple[float, float], reach: float
+    triangles: Values, plain: tuple[float, float], without: tuple[float, float], reach: Reach
 ) -> Findings:
     stays = min(sum(without) / max(sum(plain), LEAST), MOST_STAYING)
     seen = np.clip((plain[1] - UNSEEN) / (SEEN - UNSEEN), 0.0, 1.0)
     # Where no groups are seen, none can be destroyed.
     safe = 1 - seen * (1 - stays)
-    subtracted = np.clip((reach + STAYING * safe - FROM) / (TO - FROM), 0.0, 1.0)
-    return Findings(triangles, plain[1], stays, reach, float(subtracted))
+    subtracted = np.clip((reach.across + STAYING * safe - FROM) / (TO - FROM), 0.0, 1.0)
+    lumped = np.clip((reach.lumps - LOOSE) / (LUMPED - LOOSE), 0.0, 1.0)
+    left = np.clip((max(without) / max(reach.lumps, LEAST) - GONE) / (LEFT - GONE), 0.0, 1.0)
+    subtracted *= 1 - lumped * (1 - left)
+    return Findings(triangles, plain[1], stays, *reach, float(subtracted))
 
 
 def hubs_of_known(known: Known, weighed: Values) -> Values:
