@@ -48,6 +48,8 @@ MOST = 0.5
 # sets and lists are trusted less than this on average (chosen with labels).
 EVERYWHERE = 0.75
 FEW, VAGUE = 100, 0.25
+# Means with cohorts where nobody asks for them.
+NO_MEANS = np.zeros((3, 1))
 # Sets that are asked as queries when a gallery is fitted, and numbers that their rows may have together.
 SAMPLE = 200
 MOST_NUMBERS = 8_000_000
@@ -163,8 +165,8 @@ class Kinship(Reranker):
         strangers, strengths, agreement = self.strangers_, self.strengths_, self.agreement_
         if strangers is None or strengths is None or agreement is None:
             return None
-        targets = None
-        compared: Row | PartialRow = row
+        whole: Row | PartialRow = row
+        compared, targets = whole, None
         if self.among_ is not None:
             # Targets come first among some sets, and have their needs behind them.
             order, targets = np.argsort(self.among_), self.among_[:count]
@@ -173,9 +175,7 @@ class Kinship(Reranker):
                 raise BadInput("a query was compared with no other set: ask about more targets")
             whole = PartialRow(self.among_[order], row.scores[order], member)
             compared = whole.of(self._weighed(targets))
-            means = strangers.around(whole, compared.sets) if strengths.subtract else _no_means(compared)
-        else:
-            means = strangers.around(row) if strengths.subtract else _no_means(row)
+        means = strangers.around(whole, compared.sets) if strengths.subtract else NO_MEANS
         values = strengths.of_row(compared, means)
         compared = compared._replace(scores=values)
         pooled = values if self.kin_ is None else self.kin_.pool(compared, targets)
@@ -306,11 +306,6 @@ class Kinship(Reranker):
 def too_few(total: int) -> str:
     """Say why nothing is done."""
     return f"{total} sets are too few to learn from: the order stays as it is."
-
-
-def _no_means(row: Row | PartialRow) -> NDArray[np.float64]:
-    """Means with cohorts where nobody asks for them."""
-    return np.zeros((3, 1))
 
 
 def _strangers(known: Known, lists: NDArray[np.int64]) -> Strangers:
