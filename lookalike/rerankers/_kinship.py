@@ -47,7 +47,7 @@ MOST = 0.5
 # No probability is told where so much of what is closed is closed across the gallery, or where there are few
 # sets and lists are trusted less than this on average (chosen with labels).
 EVERYWHERE = 0.75
-FEW, VAGUE = 100, 0.25
+FEW, VAGUE = 100, 0.6
 # Means with cohorts where nobody asks for them.
 NO_MEANS = np.zeros((3, 1))
 # Sets that are asked as queries when a gallery is fitted, and numbers that their rows may have together.
