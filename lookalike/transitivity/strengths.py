@@ -35,6 +35,10 @@ STAYING, FROM, TO = 1.5, 1.55, 1.8
 # are without doubt there, unless so much of it stays closed without strangers (chosen with labels).
 LOOSE, LUMPED = 0.4, 0.55
 GONE, LEFT = 0.2, 0.35
+# No light of real photos closed them so far: here people begin to be seen and there they are, even if near
+# copies keep short lists closed, unless subtracting closes so many times more (chosen with labels).
+PACKED, FULL = 0.65, 0.75
+SAME, REVEALED = 1.1, 1.3
 # More closed than before is a sign, but of nothing that more of it would show better.
 MOST_STAYING = 1.5
 # Values from which middle and spread of a strength are told.
@@ -153,14 +157,19 @@ def _findings(
     triangles: Values, plain: tuple[float, float], without: tuple[float, float], reach: Reach
 ) -> Findings:
     stays = min(sum(without) / max(sum(plain), LEAST), MOST_STAYING)
-    seen = np.clip((plain[1] - UNSEEN) / (SEEN - UNSEEN), 0.0, 1.0)
+    seen = _ramp(plain[1], UNSEEN, SEEN)
     # Where no groups are seen, none can be destroyed.
     safe = 1 - seen * (1 - stays)
-    subtracted = np.clip((reach.across + STAYING * safe - FROM) / (TO - FROM), 0.0, 1.0)
-    lumped = np.clip((reach.lumps - LOOSE) / (LUMPED - LOOSE), 0.0, 1.0)
-    left = np.clip((max(without) / max(reach.lumps, LEAST) - GONE) / (LEFT - GONE), 0.0, 1.0)
-    subtracted *= 1 - lumped * (1 - left)
-    return Findings(triangles, plain[1], stays, *reach, float(subtracted))
+    subtracted = _ramp(reach.across + STAYING * safe, FROM, TO)
+    left = _ramp(max(without) / max(reach.lumps, LEAST), GONE, LEFT)
+    subtracted *= 1 - _ramp(reach.lumps, LOOSE, LUMPED) * (1 - left)
+    subtracted *= 1 - _ramp(reach.lumps, PACKED, FULL) * (1 - _ramp(stays, SAME, REVEALED))
+    return Findings(triangles, plain[1], stays, *reach, subtracted)
+
+
+def _ramp(value: float, begin: float, end: float) -> float:
+    """0 up to the beginning, 1 from the end on, and a straight line between."""
+    return float(np.clip((value - begin) / (end - begin), 0.0, 1.0))
 
 
 def hubs_of_known(known: Known, weighed: Values) -> Values:
