@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.transitivity.closure import LEAST, LENGTHS, closure, closures, lengths_for, reach_of
+from lookalike.transitivity.closure import LEAST, LENGTHS, Reach, closure, closures, lengths_for, reach_of
+from lookalike.transitivity.strengths import LOOSE
 from tests.transitivity.dense import closed, lists_of, mutual
 
 
@@ -96,7 +97,7 @@ def test_lengths_by_hand() -> None:
     assert lengths_for(3).tolist() == []
 
 
-def reach(points: np.ndarray, some: int = 100) -> float:
+def reach(points: np.ndarray, some: int = 100) -> Reach:
     scores = alike(points)
     chosen = np.linspace(0, len(points) - 1, some).astype(int)
     return reach_of(lists_of(scores, 64).sets, scores[np.ix_(chosen, chosen)])
@@ -108,7 +109,7 @@ def test_what_varies_without_a_break_reaches_across_the_gallery(noise: float) ->
     rng = np.random.default_rng(0)
     angles = rng.uniform(0, 2 * np.pi, 240)
     points = np.column_stack([np.cos(angles), np.sin(angles)]) + noise * rng.normal(size=(240, 2))
-    assert reach(points) > 0.6
+    assert reach(points).across > 0.6
 
 
 def test_people_end_somewhere() -> None:
@@ -116,7 +117,18 @@ def test_people_end_somewhere() -> None:
     for sets in (4, 12, 24):
         people = rng.normal(size=(240 // sets, 40))
         points = np.repeat(people, sets, axis=0) + 0.5 * rng.normal(size=(240, 40))
-        assert reach(points) < 0.35
+        assert reach(points).across < 0.35
+
+
+def test_few_people_are_lumps_and_many_are_not() -> None:
+    """Lists of a sixteenth of the gallery hold a person whole, or many people."""
+    rng = np.random.default_rng(0)
+    found = []
+    for people in (2, 3, 6, 60):
+        points = np.repeat(rng.normal(size=(people, 40)), 240 // people, axis=0)
+        found.append(reach(points + 0.5 * rng.normal(size=(240, 40))).lumps)
+    assert min(found[:3]) > 0.9
+    assert found[-1] < LOOSE
 
 
 def test_reach_by_hand() -> None:
@@ -127,14 +139,27 @@ def test_reach_by_hand() -> None:
     half = closure(lists[:, :5])
     peak = max(closure(lists[:, :2]), closure(lists[:, :4]))
     assert peak == 1
-    assert reach_of(lists, square) == pytest.approx(max(0.0, half))
+    found = reach_of(lists, square)
+    assert found.across == pytest.approx(max(0.0, half))
+    # Of shares of ten sets, which are two or more: 2, 2, 2, 2, 3 and 5.
+    assert found.lumps == max(closure(lists[:, :k]) for k in (2, 3, 5))
+
+
+def test_where_short_lists_are_not_closed_long_ones_may_be() -> None:
+    """What is closed is compared with the most closed of all lists, of whatever length."""
+    square = np.kron(np.eye(2), np.ones((20, 20)))
+    found = reach_of(at_random(200, 64), square)
+    long = [max(2, int(share * 40)) for share in (1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2)]
+    each = [closure(lists_of(square, 39).sets[:, :k]) for k in long]
+    assert found == pytest.approx((max(0.0, each[-1]) / max(each), max(each)))
 
 
 def test_where_nothing_is_closed_reach_is_small_and_finite() -> None:
     lists = at_random(200, 64)
     square = np.random.default_rng(3).random((100, 100))
     found = reach_of(lists, square)
-    assert 0 <= found < 0.5
+    assert 0 <= found.across < 0.5
+    assert found.lumps < LEAST
     assert closure(lists[:, :8]) < LEAST
 
 

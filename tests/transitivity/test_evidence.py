@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lookalike.transitivity.agreement import Agreement
+from lookalike.transitivity.closure import Reach
 from lookalike.transitivity.evidence import added_by_pairs, kin_moved, neighbours_shared, strangers_moved
 from lookalike.transitivity.kin import Kin
 from lookalike.transitivity.known import Known
@@ -15,6 +16,8 @@ from lookalike.transitivity.tables import Row
 from tests.transitivity.dense import filled, lists_of, order_of, row_of, square
 
 TOTAL = 60
+# Strangers are subtracted, whatever else is found.
+LIGHT = Reach(3.0, 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +93,7 @@ def test_strangers_add_up_to_what_they_did_beyond_their_level(scores: np.ndarray
     known = Known.of(lists_of(scores, 30), np.arange(TOTAL), scores)
     strangers = Strangers(known, order_of(scores)[:, :10].copy(), 1)
     means = strangers.around_known()
-    strengths, _ = choose(strangers, means, [row_of(scores, n) for n in range(TOTAL)], 3)
+    strengths, _ = choose(strangers, means, [row_of(scores, n) for n in range(TOTAL)], LIGHT)
     row, target = row_of(scores, 0), 7
     ours, theirs = strangers_moved(strangers, strengths, row, target)
     assert len(ours.sets) == len(theirs.sets) == strangers.width
@@ -114,7 +117,7 @@ def test_a_query_from_outside(scores: np.ndarray) -> None:
     inside = scores[:59, :59]
     known = Known.of(lists_of(inside, 30), np.arange(59), inside)
     strangers = Strangers(known, order_of(inside)[:, :10].copy(), 1)
-    strengths, _ = choose(strangers, strangers.around_known(), [row_of(inside, n) for n in range(59)], 3)
+    strengths, _ = choose(strangers, strangers.around_known(), [row_of(inside, n) for n in range(59)], LIGHT)
     row = Row(scores[59, :59], np.empty(0), np.empty(0), None)
     ours, theirs = strangers_moved(strangers, strengths, row, 4)
     assert ours.sets.tolist() == [n for n in np.argsort(-row.scores, kind="stable") if n != 4][1:9]

@@ -7,13 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.transitivity.closure import LEAST, closure, reach_of
+from lookalike.transitivity.closure import LEAST, Reach, closure, reach_of
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.strengths import (
     FROM,
+    GONE,
+    LEFT,
+    LOOSE,
+    LUMPED,
+    MOST_STAYING,
     SEEN,
     SHARES,
+    STAYING,
     TO,
     UNSEEN,
     Findings,
@@ -28,12 +34,12 @@ from tests.transitivity.dense import lists_of, order_of, row_of, spread, square
 
 Fitted = tuple[Strangers, np.ndarray, Strengths, Findings]
 # Reaches of light and of people, as far as it goes: strangers are subtracted whatever else, or not at all.
-LIGHT, PEOPLE = 9.0, -9.0
+LIGHT, PEOPLE = Reach(9.0, 0.0), Reach(-9.0, 0.0)
 # Of galleries in which two thirds of what is closed stay closed: some of both.
-BETWEEN = 0.7
+BETWEEN = Reach(0.7, 0.0)
 
 
-def fitted(scores: np.ndarray, reach: float, width: int = 6, known: int | None = None) -> Fitted:
+def fitted(scores: np.ndarray, reach: Reach, width: int = 6, known: int | None = None) -> Fitted:
     total = len(scores)
     lists = lists_of(scores, known or total - 1)
     strangers = Strangers(Known.of(lists, np.arange(total), scores), lists.sets[:, : width + 2].copy(), 1)
@@ -71,7 +77,7 @@ def test_full_strength_is_the_product_without_the_local_mean() -> None:
 
 
 @pytest.mark.parametrize("reach", [LIGHT, BETWEEN, PEOPLE])
-def test_a_row_and_known_pairs_agree_where_all_pairs_are_known(reach: float) -> None:
+def test_a_row_and_known_pairs_agree_where_all_pairs_are_known(reach: Reach) -> None:
     scores = square(30, 4)
     strangers, means, strengths, _ = fitted(scores, reach)
     pairs = spread(strangers.known, strengths.of_known(strangers.known, means))
@@ -83,7 +89,7 @@ def test_a_row_and_known_pairs_agree_where_all_pairs_are_known(reach: float) -> 
 
 
 @pytest.mark.parametrize("reach", [LIGHT, PEOPLE])
-def test_a_part_of_a_row_that_holds_the_nearest_is_weighed_as_the_whole(reach: float) -> None:
+def test_a_part_of_a_row_that_holds_the_nearest_is_weighed_as_the_whole(reach: Reach) -> None:
     scores = square(60, 4)
     strangers, _, strengths, _ = fitted(scores, reach, known=20)
     whole = row_of(scores, 3)
@@ -136,7 +142,7 @@ def test_in_between_there_is_some_of_both() -> None:
 
 
 @pytest.mark.parametrize("reach", [LIGHT, BETWEEN, PEOPLE])
-def test_all_strengths_have_middle_0_and_spread_1(reach: float) -> None:
+def test_all_strengths_have_middle_0_and_spread_1(reach: Reach) -> None:
     scores = square(40, 1)
     strangers, _, strengths, findings = fitted(scores, reach, known=12)
     share = findings.subtracted
@@ -156,21 +162,42 @@ def test_all_strengths_have_middle_0_and_spread_1(reach: float) -> None:
 # What is found in a gallery.
 
 
+def found_by(
+    plain: tuple[float, float], without: tuple[float, float], across: float, lumps: float = 0.0
+) -> Findings:
+    return _findings(np.zeros(5), plain, without, Reach(across, lumps))
+
+
 def test_findings_by_hand() -> None:
     """Closed by .4 and .2, of which .3 and .15 stay: three quarters. .2 are two thirds of the way to seen."""
-    found = _findings(np.zeros(5), (0.4, 0.2), (0.3, 0.15), 0.4)
-    assert (found.closed, found.reach) == (0.2, 0.4)
+    found = found_by((0.4, 0.2), (0.3, 0.15), 0.4, 0.3)
+    assert (found.closed, found.reach, found.lumps) == (0.2, 0.4, 0.3)
     assert found.stays == pytest.approx(0.75)
-    # 0.4 + 1 - 2/3 * 1/4 - 1.2, of 0.3.
-    assert (UNSEEN, SEEN, FROM, TO) == (0.1, 0.25, 1.2, 1.5)
-    assert found.subtracted == pytest.approx((0.4 + 1 - 2 / 3 / 4 - 1.2) / 0.3)
+    # 0.4 + 1.5 * (1 - 2/3 * 1/4) - 1.55, of 0.25.
+    assert (UNSEEN, SEEN, STAYING, FROM, TO) == (0.1, 0.25, 1.5, 1.55, 1.8)
+    assert found.subtracted == pytest.approx((0.4 + 1.5 * (1 - 2 / 3 / 4) - 1.55) / 0.25)
+
+
+def test_few_people_who_fill_a_gallery_are_not_subtracted() -> None:
+    """Closed by .5 in lists of large shares, two thirds of the way to people without doubt; .25 of it stays.
+
+    That is a third of the way from gone to left, so two thirds of two thirds are held back.
+    """
+    assert (LOOSE, LUMPED, GONE, LEFT) == (0.4, 0.55, 0.2, 0.35)
+    found = found_by((0.3, 0.3), (0.1, 0.125), 9.0, 0.5)
+    assert found.subtracted == pytest.approx(1 - 2 / 3 * 2 / 3)
+    # Nothing stays of people without doubt: nothing is subtracted, however far it reaches.
+    assert found_by((0.3, 0.3), (0.1, 0.1), 9.0, LUMPED).subtracted == 0
+    # As much as light leaves, or no lumps: all of it is.
+    assert found_by((0.3, 0.3), (0.1, LEFT), 9.0, 1.0).subtracted == 1
+    assert found_by((0.3, 0.3), (0.0, 0.0), 9.0, LOOSE).subtracted == 1
 
 
 def test_where_no_groups_show_reach_alone_decides() -> None:
     """What does not stay is nothing that subtracting could destroy."""
     found = []
-    for reach in np.linspace(-1, 2, 31):
-        one, other = (_findings(np.zeros(5), (0.1, UNSEEN), left, reach) for left in ((0.0, 0.0), (0.1, 0.1)))
+    for across in np.linspace(-1, 2, 31):
+        one, other = (found_by((0.1, UNSEEN), left, across) for left in ((0.0, 0.0), (0.1, 0.1)))
         assert one.stays < other.stays
         assert one.subtracted == other.subtracted
         found.append(one.subtracted)
@@ -179,28 +206,28 @@ def test_where_no_groups_show_reach_alone_decides() -> None:
 
 
 def test_next_to_nothing_closed_does_not_stay_many_times_over() -> None:
-    found = _findings(np.zeros(5), (0.0, -0.02), (0.02, 0.01), 0.0)
+    found = found_by((0.0, -0.02), (0.02, 0.01), 0.0)
     assert found.stays == pytest.approx(0.03 / LEAST)
-    most = [_findings(np.zeros(5), (0.0, 0.0), (left, left), 0.0).stays for left in (0.1, 0.9)]
-    assert most[0] == most[1] < 2 * 0.1 / LEAST
+    most = [found_by((0.0, 0.0), (left, left), 0.0).stays for left in (0.1, 0.9)]
+    assert most == [MOST_STAYING, MOST_STAYING]
 
 
-@given(*[st.floats(-0.2, 1)] * 4, st.floats(0, 2), st.floats(0, 0.5))
-def test_more_reach_and_more_that_stays_subtract_more(
-    short: float, long: float, short_left: float, long_left: float, reach: float, more: float
+@given(*[st.floats(-0.2, 1)] * 4, st.floats(0, 2), st.floats(-0.2, 1), st.floats(0, 0.5))
+def test_more_reach_and_more_that_stays_subtract_more_and_lumps_less(
+    short: float, long: float, short_left: float, long_left: float, across: float, lumps: float, more: float
 ) -> None:
     plain, without = (short, long), (short_left, long_left)
-    found = _findings(np.zeros(5), plain, without, reach)
-    assert 0 <= found.subtracted <= 1
-    assert _findings(np.zeros(5), plain, without, reach + more).subtracted >= found.subtracted
-    stays = _findings(np.zeros(5), plain, (short_left + more, long_left), reach)
-    assert stays.subtracted >= found.subtracted
+    found = found_by(plain, without, across, lumps).subtracted
+    assert 0 <= found <= 1
+    assert found_by(plain, without, across + more, lumps).subtracted >= found
+    assert found_by(plain, (short_left + more, long_left), across, lumps).subtracted >= found
+    assert found_by(plain, without, across, lumps + more).subtracted <= found
 
 
 def test_triangles_and_closures_are_those_of_the_gallery() -> None:
     """Lists of 3, 4 and 8 with nothing and everything subtracted, by all pairs."""
     scores = square(50, 7)
-    strangers, means, _, findings = fitted(scores, 0.3)
+    strangers, means, _, findings = fitted(scores, Reach(0.3, 0.2))
     ends = []
     for place, each in enumerate(shares_of_strangers()):
         weighed = each[0] * scores + spread(
@@ -214,7 +241,7 @@ def test_triangles_and_closures_are_those_of_the_gallery() -> None:
         graph *= graph.T
         assert findings.triangles[place] == np.trace(graph @ graph @ graph) / 6
         ends.append((closure(lists[:, :4]), closure(lists)))
-    expected = _findings(findings.triangles, ends[0], ends[-1], 0.3)
+    expected = _findings(findings.triangles, ends[0], ends[-1], Reach(0.3, 0.2))
     np.testing.assert_allclose(findings[1:], expected[1:], atol=1e-12)
     assert len(findings.triangles) == len(SHARES)
 
@@ -242,8 +269,8 @@ def test_strangers_are_subtracted_where_they_explain_much() -> None:
         assert (findings.triangles[-1] > 1.5 * findings.triangles[0]) == strong
 
 
-@pytest.mark.parametrize("reach", [LIGHT, 0.0])
-def test_copies_of_one_set_have_no_spread_and_do_no_harm(reach: float) -> None:
+@pytest.mark.parametrize("reach", [LIGHT, Reach(0.0, 0.0)])
+def test_copies_of_one_set_have_no_spread_and_do_no_harm(reach: Reach) -> None:
     scores = np.ones((30, 30))
     strangers, means, strengths, _ = fitted(scores, reach)
     row = row_of(scores, 3)
