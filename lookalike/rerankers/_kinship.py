@@ -250,18 +250,21 @@ class Kinship(Reranker):
         found, agreement = self.findings_, self.agreement_
         if found is None or agreement is None:
             return too_few(self.total_)
-        if self.grouped_ >= MOST:
-            who = f"about {counted(self.people_)} up {self.grouped_:.0%} of this collection"
-        else:
-            with_kin = f"{self._with_kin()} of {self.total_} sets have kin"
-            who = f"few people here have many sets, as far as can be told ({with_kin})"
+        if not self.helps:
+            return f"{self._who()}: the order stays as it is."
         light = "light or style make nobody alike beyond that, so nothing is subtracted"
         if found.subtracted:
             light = (
                 f"{found.subtracted:.0%} of what strangers in the same light or style explain is subtracted"
             )
         trusted = f"lists of neighbours count {agreement.mean_trust:.0%}, pairs of sets the rest"
-        return f"{who}; {light}; {trusted}."
+        return f"{self._who()}; {light}; {trusted}."
+
+    def _who(self) -> str:
+        if self.grouped_ >= MOST:
+            return f"about {counted(self.people_)} up {self.grouped_:.0%} of this collection"
+        with_kin = f"{self._with_kin()} of {self.total_} sets have kin"
+        return f"few people here have many sets, as far as can be told ({with_kin})"
 
     def _with_kin(self) -> int:
         """How many sets have somebody who is rather kin than not."""
