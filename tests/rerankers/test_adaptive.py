@@ -9,11 +9,23 @@ import pytest
 
 from lookalike import parts
 from lookalike.errors import BadInput
-from lookalike.rerankers._kinship import BELOW_ORDINARY, FEWEST, FEWEST_TO_POOL, NARROWEST, Weighed
+from lookalike.rerankers._kinship import (
+    BELOW_ORDINARY,
+    EVERYWHERE,
+    FEW,
+    FEWEST,
+    FEWEST_TO_POOL,
+    NARROWEST,
+    REACH,
+    VAGUE,
+    WHOLE,
+    Weighed,
+    counted,
+)
 from lookalike.rerankers.adaptive import Adaptive
 from lookalike.rerankers.contract import Reranker
 from lookalike.soundness import learnt_faults
-from lookalike.transitivity.agreement import Agreed
+from lookalike.transitivity.agreement import BY_CHANCE, Agreed
 from lookalike.transitivity.kin import MOST
 from lookalike.transitivity.tables import Tables
 from tests.transitivity.samples import row_of, tables_of
@@ -105,12 +117,15 @@ def test_in_between_some_is_subtracted() -> None:
 
 
 def test_a_score_by_hand() -> None:
-    """Agreement 0.5 is trusted by a quarter; 1 is halfway between -2, where values begin to count, and 4."""
-    agreed = Agreed(np.array([0.5, 0.0, 1.0]), 0.25, np.empty(0, dtype=np.int64), np.empty(0))
+    """Agreement 0.8 is trusted by a quarter; 1 is halfway between -2, where values begin to count, and 4."""
+    # A sixteenth of the 0.8 that are not closed by chance.
+    closed, nobody = np.array([0.1, 0.2 + 0.8 / 16]), np.empty(0, dtype=np.int64)
+    agreed = Agreed(np.array([0.8, 0.0, 1.0]), closed, nobody, np.empty(0), np.ones(3), np.zeros(3))
+    assert (BELOW_ORDINARY, BY_CHANCE) == (2, 0.2)
+    assert agreed.trust == pytest.approx(0.25)
     weighed = Weighed(np.zeros(3), np.array([1.0, -2.0, 4.0]), agreed, 4.0)
-    assert BELOW_ORDINARY == 2
     assert weighed.own.tolist() == [0.5, 0.0, 1.0]
-    assert weighed.scores.tolist() == [0.25 * 0.5 + 0.75 * 0.5, 0.0, 1.0]
+    assert weighed.scores.tolist() == pytest.approx([0.25 * 0.8 + 0.75 * 0.5, 0.0, 1.0])
 
 
 def test_scores_are_made_of_what_is_weighed() -> None:
@@ -132,7 +147,13 @@ def test_scores_are_made_of_what_is_weighed() -> None:
         assert weighed.best == max(0, best)
         own = (pooled + 2) / (weighed.best + 2)
         expected = agreed.trust * agreed.values + (1 - agreed.trust) * own
-        np.testing.assert_allclose(part.score(row, tables).scores, expected)
+        scored = part.score(row, tables)
+        np.testing.assert_allclose(scored.scores, expected)
+        # Probabilities are told from pairs, and from agreement as far as that is clear.
+        assert scored.grounds is not None
+        np.testing.assert_array_equal(scored.grounds.values, pooled)
+        np.testing.assert_array_equal(scored.grounds.odds, agreed.odds)
+        assert scored.grounds.clearly == agreed.clearly
 
 
 @pytest.mark.parametrize(
@@ -227,6 +248,9 @@ def test_what_does_not_fit_is_refused() -> None:
         "agreement/sets",
         "agreement/trusts",
         "findings/reach",
+        "findings/lumps",
+        "grouped",
+        "people",
         "strengths/levelled",
         "kin/chances",
     ):
@@ -294,6 +318,73 @@ def test_threads_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
         found.append(Adaptive().fit(tables, RNG).to_arrays())
     for name, array in found[0].items():
         np.testing.assert_array_equal(array, found[1][name])
+
+
+def test_a_set_more_than_all_pairs_are_known_of_changes_little() -> None:
+    """Of 600 sets all pairs are known, of 601 the nearest: those who come first are nearly the same.
+
+    That is so as long as kin are among the nearest: where light keeps them apart it is not.
+    """
+    assert WHOLE == 600
+    drawn = lit_sets(151, 4, 0.0, noise=1.0)[: WHOLE + 1]
+    found = []
+    for total in (WHOLE, WHOLE + 1):
+        tables = tables_of(drawn[:total], count=64)
+        part = Adaptive().fit(tables, RNG)
+        assert part.strangers_ is not None
+        assert np.diff(part.strangers_.known.starts).min() >= (WHOLE - 1 if total == WHOLE else REACH)
+        rows = [row_of(tables, query) for query in range(0, WHOLE, 10)]
+        found.append([part.score(row, tables).scores[:WHOLE] for row in rows])
+    # The query itself, and the others of its person.
+    firsts = [[set(np.argsort(-scores)[:4].tolist()) for scores in each] for each in found]
+    assert np.mean([len(one & other) for one, other in zip(*firsts, strict=True)]) > 3.9
+    alike = [np.corrcoef(one, other)[0, 1] for one, other in zip(*found, strict=True)]
+    assert np.mean(alike) > 0.95
+
+
+def test_no_probability_is_told_of_light_across_the_gallery_nor_of_a_few_sets_of_nobody() -> None:
+    assert (EVERYWHERE, FEW, VAGUE) == (0.75, 100, 0.25)
+    for sets, reaches, vague, tells in (
+        (lit_sets(60, 2, 2.0), True, False, False),  # each of two lamps lights half of the gallery
+        (lit_sets(60, 1, 0.0), False, True, False),
+        (lit_sets(120, 1, 0.0), False, True, True),  # as vague, but not few
+        (lit_sets(15, 4, 0.0), False, False, True),
+        (lit_sets(4, 3, 0.0), None, None, True),  # too few for anything: that is said elsewhere
+    ):
+        part = Adaptive().fit(tables_of(sets, count=64), RNG)
+        assert part.tells == tells
+        if part.findings_ is None or part.agreement_ is None:
+            assert reaches is None
+            continue
+        assert (part.findings_.reach >= EVERYWHERE) == reaches
+        assert (part.agreement_.mean_trust < VAGUE) == vague
+
+
+def test_the_finding_says_who_makes_up_the_gallery_and_what_is_done() -> None:
+    people = Adaptive().fit(gallery(3, 30, 0.0), RNG)
+    assert people.agreement_ is not None
+    trusted = f"lists of neighbours count {people.agreement_.mean_trust:.0%}, pairs of sets the rest."
+    assert people.finding == (
+        "about 3 people make up 100% of this collection; "
+        f"light or style make nobody alike beyond that, so nothing is subtracted; {trusted}"
+    )
+    lit = Adaptive().fit(gallery(30, 4, 1.0), RNG)
+    assert lit.finding.startswith(
+        f"about {round(lit.people_)} people make up {lit.grouped_:.0%} of this coll"
+    )
+    assert "; 100% of what strangers in the same light or style explain is subtracted; " in lit.finding
+    nobody = Adaptive().fit(gallery(100, 1, 0.0), RNG)
+    assert nobody.finding.startswith("few people here have many sets, as far as can be told (0 of 100 sets h")
+    few = Adaptive().fit(gallery(FEWEST - 1, 1, 0.0), RNG)
+    assert few.finding == "19 sets are too few to learn from: the order stays as it is."
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [(0.2, "1 person makes"), (1.4, "1 person makes"), (1.6, "2 people make"), (30.2, "30 people make")],
+)
+def test_people_are_counted_in_whole(people: float, said: str) -> None:
+    assert counted(people) == said
 
 
 def test_copies_do_no_harm() -> None:

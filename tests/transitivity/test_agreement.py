@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.transitivity import agreement as module
-from lookalike.transitivity.agreement import BY_CHANCE, Agreement, trust
+from lookalike.transitivity.agreement import (
+    BY_CHANCE,
+    CLEARLY,
+    HARDLY,
+    LENGTH,
+    LEVEL,
+    SLOPE,
+    Agreed,
+    Agreement,
+    trust,
+)
 from lookalike.transitivity.closure import lengths_for
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.tables import PartialRow, Row
@@ -259,3 +269,77 @@ def test_trust_grows_with_what_is_closed_most(closed: list[float], more: float) 
 def test_trust_by_hand() -> None:
     """The root of the share beyond chance: a quarter of it gives a half."""
     assert trust(np.array([0.0, BY_CHANCE + 0.25 * (1 - BY_CHANCE), -0.3])) == pytest.approx(0.5)
+
+
+# Odds, and who is there.
+
+
+def agreed_by(values: list[float], closed: list[float]) -> Agreed:
+    found, nobody = np.array(values), np.empty(0, dtype=np.int64)
+    return Agreed(found, np.array(closed), nobody, np.empty(0), np.ones(len(found)), np.zeros(len(found)))
+
+
+def test_odds_by_hand() -> None:
+    """Closed by .2, .2, .6 in lists of 2, 4 and 8: on average 2.4 doublings."""
+    assert (SLOPE, LENGTH, LEVEL) == (2.83, 2.41, -6.25)
+    found = agreed_by([0.5, 0.8, 1.0, 0.0], [0.2, 0.2, 0.6]).odds
+    even = 2.41 * 2.4 - 6.25
+    edge = 2.83 * np.log(199)  # nothing is surer than 0.995 and 0.005
+    assert found == pytest.approx([even, even + 2.83 * np.log(4), even + edge, even - edge])
+
+
+def test_odds_where_nothing_is_closed_are_finite_and_small() -> None:
+    assert agreed_by([0.5], [0.0, 0.0]).odds == pytest.approx([LEVEL])
+
+
+@given(
+    st.lists(st.floats(0, 1), min_size=2, max_size=9), st.lists(st.floats(0.01, 1), min_size=1, max_size=6)
+)
+def test_who_agrees_more_has_the_better_odds(values: list[float], closed: list[float]) -> None:
+    found = agreed_by(sorted(values), closed).odds
+    assert np.isfinite(found).all()
+    assert (np.diff(found) >= 0).all()
+    # The same agreement says more where longer lists are closed.
+    assert (agreed_by(sorted(values), [*closed, 1.0]).odds >= found).all()
+
+
+@pytest.mark.parametrize(
+    ("closed", "clearly"),
+    [([0.0, 0.1], 0.0), ([0.4], 0.0), ([0.5, 0.2], 0.5), ([0.1, 0.6], 1.0), ([1.0], 1.0)],
+)
+def test_how_clear_odds_are_by_hand(closed: list[float], clearly: float) -> None:
+    assert (HARDLY, CLEARLY) == (0.4, 0.6)
+    assert agreed_by([0.5], closed).clearly == pytest.approx(clearly)
+
+
+def at_right_angles(people: int, sets: int) -> np.ndarray:
+    """Similarities of sets of people of whom no two are more alike than others."""
+    rng = np.random.default_rng(0)
+    vectors = np.tile(np.eye(people, 40), (sets, 1)) + 0.1 * rng.normal(size=(people * sets, 40))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors @ vectors.T
+
+
+@pytest.mark.parametrize(("people", "sets"), [(3, 30), (8, 12), (30, 5)])
+def test_people_with_many_sets_are_counted(people: int, sets: int) -> None:
+    total = people * sets
+    found = made(at_right_angles(people, sets))
+    share, count = found.people(np.arange(total))
+    assert share > 0.95
+    assert count == pytest.approx(people, rel=0.15)
+    # From some of the sets, evenly spread, it is nearly the same.
+    some = found.people(np.arange(0, total, 3))
+    assert some == pytest.approx((share, count), rel=0.15)
+
+
+def test_where_nobody_has_several_sets_nobody_is_counted() -> None:
+    share, count = made(grouped(150, 150)).people(np.arange(150))
+    assert share < 0.05
+    assert count < 5
+
+
+def test_mean_trust_is_that_of_the_sets() -> None:
+    found = made(square(40, 2))
+    assert found.mean_trust == pytest.approx(np.mean([trust(one) for one in found.trusts]))
+    # Lists of eight hold the whole person.
+    assert made(at_right_angles(8, 9)).mean_trust > 0.99

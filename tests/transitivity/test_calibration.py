@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -9,7 +11,10 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.transitivity.calibration import (
     LEAST,
+    NEVER,
+    SUREST,
     Calibration,
+    Grounds,
     Window,
     reach,
     windows,
@@ -210,6 +215,13 @@ def test_round_trip(people: int) -> None:
     assert ours is None or ours.tobytes() == theirs.tobytes()
 
 
+def test_arrays_of_an_earlier_calibration_are_refused() -> None:
+    arrays = fitted(world(30, 3, 0.7)[0]).to_arrays()
+    del arrays["same_person"]
+    with pytest.raises(BadInput, match="lacks 'same_person': calibrate again"):
+        Calibration.from_arrays(arrays)
+
+
 @pytest.mark.parametrize("broken", ["window", "places", "chances"])
 def test_arrays_that_do_not_fit_are_refused(broken: str) -> None:
     arrays = fitted(world(30, 3, 0.7)[0]).to_arrays()
@@ -217,3 +229,113 @@ def test_arrays_that_do_not_fit_are_refused(broken: str) -> None:
         Calibration.from_arrays({**arrays, broken: np.zeros((3, 1))})
     with pytest.raises(BadInput, match=f"lacks '{broken}'"):
         Calibration.from_arrays({name: array for name, array in arrays.items() if name != broken})
+
+
+# Probabilities of answers, on whatever grounds there are.
+
+# The window is of the places 1 and 2: with the values below the places are 2, 4/3, 2/3, 0 and less.
+BY_HAND = Calibration(Window(1, 3), np.array([0.0, 2.0]), np.array([0.0, 0.8]))
+VALUES = np.array([8.0, 6.0, 4.0, 2.0, -1.0])
+TOLD = np.array([0.8, 0.8 * 2 / 3, 0.8 / 3, 0.0, 0.0])
+ODDS = np.array([3.0, 1.0, 0.0, -2.0, -9.0])
+UNLIKE = np.zeros(5)
+
+
+def told(clearly: float) -> Floats:
+    found = BY_HAND.of_answers(VALUES, UNLIKE, Grounds(VALUES, ODDS, clearly))
+    assert found is not None
+    return found
+
+
+def logistic(odds: Floats) -> Floats:
+    return 1 / (1 + np.exp(-odds))
+
+
+def test_answers_without_grounds_are_told_by_the_tail_of_their_scores() -> None:
+    np.testing.assert_allclose(BY_HAND.of_answers(VALUES, UNLIKE), TOLD)
+
+
+def test_answers_are_told_by_odds_where_these_are_clear() -> None:
+    assert SUREST == 7
+    np.testing.assert_allclose(told(1.0), logistic(np.array([3.0, 1.0, 0.0, -2.0, -7.0])))
+
+
+def test_answers_are_told_by_the_tail_where_odds_are_not() -> None:
+    """Nobody is a stranger for sure then."""
+    np.testing.assert_allclose(told(0.0), np.maximum(TOLD, logistic(np.array(-7.0))))
+
+
+def test_answers_are_told_by_half_of_each_in_between() -> None:
+    tail = np.array([np.log(4), np.log(8 / 7), np.log(4 / 11), -7.0, -7.0])  # 8/15 and 4/15
+    odds = np.array([3.0, 1.0, 0.0, -2.0, -7.0])
+    np.testing.assert_allclose(told(0.5), logistic((tail + odds) / 2))
+
+
+def test_the_tail_is_that_of_the_grounds_and_the_order_that_of_the_scores() -> None:
+    """Whoever comes later is never surer, whatever the odds say; equal scores go by likeness."""
+    scores, odds = np.array([1.0, 5.0, 4.0, 4.0, 2.0]), np.array([3.0, 1.0, 0.5, 2.0, -3.0])
+    likeness = np.array([0.0, 0.0, 0.2, 0.3, 0.0])
+    found = BY_HAND.of_answers(scores, likeness, Grounds(VALUES, odds, 1.0))
+    # In order: numbers 1, 3, 2, 4, 0.
+    np.testing.assert_allclose(found, logistic(np.array([-3.0, 1.0, 0.5, 1.0, -3.0])))
+    moved = Grounds(VALUES[::-1].copy(), odds, 0.0)
+    np.testing.assert_allclose(
+        BY_HAND.of_answers(-VALUES, UNLIKE, moved), np.maximum(TOLD[::-1], 1e-3), atol=1e-3
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0, 1), st.sampled_from([None, 0, 7]), st.sampled_from([1.0, 0.6]))
+def test_probabilities_of_answers_never_rise_along_their_order(
+    seed: int, clearly: float, member: int | None, same_person: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    scores, values, odds = np.round(rng.normal(size=(3, 12)), 1)
+    likeness = rng.random(12)
+    calibration = replace(BY_HAND, same_person=same_person)
+    found = calibration.of_answers(scores, likeness, Grounds(values, 5 * odds, clearly), member)
+    assert found is not None
+    assert (found >= 0).all()
+    assert (found <= 1).all()
+    order = [n for n in np.lexsort((-likeness, -scores)) if n != member]
+    assert (np.diff(found[order]) <= 0).all()
+    assert member is None or found[member] == 0
+
+
+def test_who_is_more_alike_than_two_people_are_is_no_stranger() -> None:
+    """Two thirds of the way from 0.94 to 1 all is sure; 0.945 is a twelfth of the way, three times that."""
+    calibration = replace(BY_HAND, same_person=0.94)
+    likeness = np.array([0.99, 0.98, 0.945, 0.94, 0.5])
+    strangers = Grounds(VALUES, np.full(5, -7.0), 1.0)
+    found = calibration.of_answers(VALUES, likeness, strangers)
+    assert found is not None
+    assert found[:2] == pytest.approx([logistic(np.array(7.0))] * 2)
+    assert found[1] > 0.98
+    assert found[2:] == pytest.approx([0.25, *logistic(np.full(2, -7.0))])
+    # Who is surer by other means stays so, and nobody is by likeness where nobody knows from where on.
+    assert calibration.of_answers(VALUES, likeness)[0] > 0.98  # type: ignore[index]
+    assert calibration.of_answers(VALUES, np.full(5, 0.945))[0] == pytest.approx(0.8)  # type: ignore[index]
+    np.testing.assert_allclose(BY_HAND.of_answers(VALUES, np.ones(5), strangers), logistic(np.full(5, -7.0)))
+
+
+def test_the_query_is_no_answer_and_holds_nobody_back() -> None:
+    scores, values, odds = (
+        np.r_[first, each] for first, each in ((99.0, VALUES), (99.0, VALUES), (-7.0, ODDS))
+    )
+    calibration = replace(BY_HAND, same_person=0.94)
+    found = calibration.of_answers(scores, np.r_[1.0, UNLIKE], Grounds(values, odds, 1.0), 0)
+    np.testing.assert_allclose(found, np.r_[0.0, told(1.0)])
+    # In narrowed tables it comes behind those that are scored.
+    np.testing.assert_allclose(BY_HAND.of_answers(VALUES, UNLIKE, Grounds(VALUES, ODDS, 1.0), 9), told(1.0))
+
+
+def test_without_a_tail_no_odds_are_told_either() -> None:
+    silent = fitted(world(4, 5, 0.5)[0])
+    assert silent.of_answers(VALUES, UNLIKE, Grounds(VALUES, ODDS, 1.0)) is None
+    assert BY_HAND.of_answers(VALUES[:3], UNLIKE[:3], Grounds(VALUES[:3], ODDS[:3], 1.0)) is None
+
+
+def test_from_where_on_two_faces_are_one_person_is_kept() -> None:
+    assert BY_HAND.same_person == NEVER == 1
+    again = Calibration.from_arrays(replace(BY_HAND, same_person=0.94).to_arrays())
+    assert again.same_person == 0.94

@@ -76,9 +76,11 @@ def test_those_that_pool_score_as_among_all_or_nearly_so(similarity: str, rerank
         assert all(answer.baseline == among_all[answer.id].baseline for answer in ranking)
         found += [answer.score for answer in ranking]
         truth += [among_all[answer.id].score for answer in ranking]
-    # They differ a little where one of those is missing from which the query's kin are told.
+    # They differ a little where one of those is missing from which the query's kin are told, or whom its
+    # lists name: these count for more the more of them is believed.
     assert np.mean(np.equal(found, truth)) > 0.8
-    np.testing.assert_allclose(found, truth, rtol=1e-2)
+    assert np.mean(np.isclose(found, truth, rtol=1e-2)) > 0.99
+    np.testing.assert_allclose(found, truth, rtol=2e-2)
 
 
 @pytest.mark.parametrize("reranker", ["learnt", *POOLING])
