@@ -9,8 +9,12 @@ import pytest
 from lookalike import FaceSet, Gallery, Search, index, open_search, parts, train
 from lookalike.calibrating import SAMPLE, calibrate, is_calibrated
 from lookalike.collection.tables import TableStore
-from lookalike.transitivity.calibration import Calibration
+from lookalike.descriptors.deep import Deep
+from lookalike.rerankers.baseline import Baseline
+from lookalike.rerankers.contract import Scored
+from lookalike.transitivity.calibration import NEVER, Calibration, Grounds, Window
 from lookalike.transitivity.tables import Row, Tables
+from tests.rerankers.test_adaptive import lit_sets
 from tests.small_world import small_world
 
 Sets = list[FaceSet]
@@ -123,3 +127,64 @@ def test_some_hundred_sets_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     calibrate(tables, fitted)
     assert sorted(asked) == [0, 4, 9, 14, 19, 24, 29]  # type: ignore[type-var]
     assert SAMPLE == 400
+
+
+def test_where_nothing_can_be_told_nothing_is_said_or_kept(tmp_path: Path) -> None:
+    """Each of two lamps lights half of the gallery: who is alike may be in the same light only."""
+    sets = [FaceSet(f"set-{number:03d}", faces) for number, faces in enumerate(lit_sets(60, 2, 2.0))]
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        gallery.add_together(sets)
+        search = open_search(gallery, reranker="auto")
+        assert not search.reranker.tells
+        assert is_calibrated(gallery, search.tables, search.reranker, 0)
+        kinds = [one.manifest.kind for one in TableStore.beside(gallery.path).stored()]
+        assert not any(kind.startswith("probabilities") for kind in kinds)
+    ranking = search.find("set-000")
+    assert ranking.worth_reading is None
+    assert {answer.probability for answer in ranking} == {None}
+
+
+class Clear(Baseline):
+    """Has odds of its own for sets of these numbers, and values that tell whose they are."""
+
+    def __init__(self, members: range) -> None:
+        self.members = members
+
+    def score(self, row: Row, tables: Tables) -> Scored:
+        assert row.member is not None
+        clearly = 0.5 if row.member in self.members else 0.49
+        values = row.member + np.linspace(0, 0.5, len(tables))
+        return super().score(row, tables)._replace(grounds=Grounds(values, np.zeros(len(tables)), clearly))
+
+
+@pytest.mark.parametrize(("clear", "learnt_from"), [(10, range(10, 30)), (11, range(30)), (0, range(30))])
+def test_who_is_told_by_clear_odds_is_no_example_of_a_tail(
+    clear: int, learnt_from: range, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless too few others are left: 20 are enough."""
+    seen: list[np.ndarray] = []
+
+    def keep(best: np.ndarray, others: int) -> Calibration:
+        seen.append(best)
+        return Calibration(Window(0, 0), np.empty(0), np.empty(0))
+
+    monkeypatch.setattr(Calibration, "fit", keep)
+    calibrate(index(world()), Clear(range(clear)))
+    # Learnt from the values, of which the best is near the next whole number.
+    assert np.floor(seen[0][:, 0]).tolist() == list(learnt_from)
+
+
+def test_from_where_on_two_faces_are_one_person_is_the_word_of_the_descriptor(
+    gallery: Gallery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables, fitted = index(gallery), train(index(gallery), "baseline")
+    assert calibrate(tables, fitted).same_person == NEVER
+    # Ready-made numbers are nobody's: whoever made them has not said it.
+    assert calibrate(tables, fitted, 0, gallery).same_person == NEVER
+    monkeypatch.setattr("lookalike.calibrating.choose_descriptor", lambda *_: Deep())
+    fitted = train(tables, "csls")
+    for _ in range(2):  # learnt, and kept
+        assert calibrate(tables, fitted, 0, gallery).same_person == Deep.same_person == 0.94
+    # It is said of faces: not where whole sets are compared.
+    whole = index(gallery, "max_correlation")
+    assert calibrate(whole, train(whole, "baseline"), 0, gallery).same_person == NEVER
