@@ -24,7 +24,7 @@ from lookalike.transitivity.kin import SURE, Kin, Tail
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.lists import nearest_lists
 from lookalike.transitivity.strangers import Strangers
-from lookalike.transitivity.strengths import HUB, Findings, Strengths, choose
+from lookalike.transitivity.strengths import HUB, Findings, Strengths, choose, ramp
 from lookalike.transitivity.tables import PartialRow, Row, Tables, rows_of_some
 
 # Chosen with labels: the neighbours that are looked at, the strangers in a cohort, and who is passed over
@@ -33,7 +33,7 @@ REACH = 64
 COHORT, SKIP = 30, 1
 # In a gallery of no more sets than these all pairs are known: lists of a few neighbours would miss most of
 # the people whom light keeps apart.
-WHOLE = 600
+WHOLE = 1000
 # Smaller galleries have no tails to tell kin from strangers by, and the smallest no lists either (chosen with
 # labels).
 FEWEST_TO_POOL = 30
@@ -46,7 +46,7 @@ BELOW_ORDINARY = 2.0
 MOST = 0.5
 # No probability is told where so much of what is closed is closed across the gallery, or where there are few
 # sets and lists are trusted less than this on average (chosen with labels).
-EVERYWHERE = 0.75
+EVERYWHERE, BEYOND_DOUBT = 0.75, 0.2
 FEW, VAGUE = 100, 0.6
 # Means with cohorts where nobody asks for them.
 NO_MEANS = np.zeros((3, 1))
@@ -142,7 +142,13 @@ class Kinship(Reranker):
         if len(tables) >= FEWEST_TO_POOL:
             self.kin_ = Kin.of(known, values)
             values = self.kin_.pooled()
-        self.agreement_ = Agreement.of(known, values)
+        believed = 1.0
+        if len(tables) > WHOLE:
+            # Short lists do not show who is left without strangers: where these were not subtracted and what
+            # is alike is alike across the gallery, it may be light that closes lists.
+            is_light = ramp(reach.across, EVERYWHERE, EVERYWHERE + BEYOND_DOUBT)
+            believed = 1 - (1 - self.findings_.subtracted) * is_light
+        self.agreement_ = Agreement.of(known, values, believed)
         self.grouped_, self.people_ = self.agreement_.people(numbers)
         return self
 

@@ -20,11 +20,3 @@ class Auto(Kinship):
             return False
         is_grouped = found.closed > UNSEEN or found.lumps > LOOSE
         return is_grouped or self._with_kin() > LEAST_WITH_KIN * self.total_
-
-    @property
-    def finding(self) -> str:
-        """What was found, and whether anything is done."""
-        if self.helps or self.findings_ is None:
-            return super().finding
-        few = f"{self._with_kin()} of {self.total_} sets have kin"
-        return f"hardly anybody seems to be here twice ({few}). The order stays as it is."

@@ -65,13 +65,14 @@ class Agreed(NamedTuple):
     closed: Values  # (lengths,)
     columns: Numbers  # (c,): the sets that the lists around the query name
     entries: Values  # (c,): how much of them
+    believed: float  # how far lists are believed in this gallery at all
     shrunk: Values  # (n,): by how much vectors of sets are divided, into which a query from outside came
     own: Values  # (n,): what is shared in the column of such a query
 
     @property
     def trust(self) -> float:
         """How much agreement counts beside a pair's own value; 0 to 1."""
-        return trust(self.closed)
+        return self.believed * trust(self.closed)
 
     @property
     def odds(self) -> Values:
@@ -84,7 +85,7 @@ class Agreed(NamedTuple):
     @property
     def clearly(self) -> float:
         """How far these odds may be relied on; 0 to 1."""
-        return float(np.clip((self.closed.max() - HARDLY) / (CLEARLY - HARDLY), 0.0, 1.0))
+        return self.believed * float(np.clip((self.closed.max() - HARDLY) / (CLEARLY - HARDLY), 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,8 @@ class Agreement:
         Of each set alone; smoothed, as they count in vectors.
     starts, columns, weights : arrays (n + 1,), (m,), (m,)
         Vectors, row by row.
+    believed : float
+        How far lists are believed at all; 0 to 1.
     """
 
     lists: Numbers
@@ -110,9 +113,10 @@ class Agreement:
     starts: Numbers
     columns: NDArray[np.int32]
     weights: NDArray[np.float32]
+    believed: float = 1.0
 
     @classmethod
-    def of(cls, known: Known, pooled: Values) -> Self:
+    def of(cls, known: Known, pooled: Values, believed: float = 1.0) -> Self:
         """Rank the known pairs of each set, and make the vectors.
 
         Parameters
@@ -120,6 +124,8 @@ class Agreement:
         known : Known
         pooled : array (m,)
             A value of each pair.
+        believed : float
+            How far lists are believed at all.
         """
         total = len(known.levels)
         lengths = lengths_for(total)
@@ -141,12 +147,12 @@ class Agreement:
         filled = np.arange(MOST) < counts[:, None]
         starts = np.concatenate([[0], np.cumsum(counts)])
         floors = np.ascontiguousarray(best[:, lengths - 1])
-        return cls(lists, floors, alone, trusts, starts, columns[filled], weights[filled])
+        return cls(lists, floors, alone, trusts, starts, columns[filled], weights[filled], believed)
 
     @property
     def mean_trust(self) -> float:
         """How much lists count, on average over the sets."""
-        return float(np.mean([trust(one) for one in self.trusts]))
+        return self.believed * float(np.mean([trust(one) for one in self.trusts]))
 
     def people(self, sample: Numbers) -> tuple[float, float]:
         """Share of the sets whose person clearly has several, and about how many people these show.
@@ -184,7 +190,7 @@ class Agreement:
         shared = own.copy()
         shared_of(*self._by_column, columns, entries, shrunk, shared)
         found = shared / (2 - shared)
-        return Agreed(found[row.sets], closed, columns, entries, shrunk, own)
+        return Agreed(found[row.sets], closed, columns, entries, self.believed, shrunk, own)
 
     def entries_of(self, target: int, columns: Numbers) -> Values:
         """What the vector of a set has in some columns."""
@@ -246,13 +252,14 @@ class Agreement:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """What `of` made, as named arrays; columns are numbers of sets, and are checked as such when read."""
         names = ("lists", "floors", "closures", "trusts", "starts", "weights")
-        return {name: getattr(self, name) for name in names} | {"sets": self.columns}
+        found = {name: getattr(self, name) for name in names}
+        return found | {"sets": self.columns, "believed": np.array(self.believed)}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Undo `to_arrays`."""
         named = dict(arrays)
-        return cls(columns=named.pop("sets"), **named)
+        return cls(columns=named.pop("sets"), believed=float(named.pop("believed")), **named)
 
 
 def trust(closed: Values) -> float:

@@ -52,8 +52,6 @@ RARE: Final = np.array([0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001])
 ROUNDS: Final = 20  # of reweighting; the fit is steady after about five
 
 
-# Answers that are less likely are as good as never right.
-NEGLIGIBLE: Final = 1e-3
 # Nothing is surer than these odds, nor their opposite (logarithms).
 SUREST: Final = 7.0
 # The similarity from which two faces are one person's, where nobody knows; and how soon one is sure beyond
@@ -199,14 +197,11 @@ class Calibration:
         if self.same_person < 1:
             beyond = (likeness - self.same_person) / (1 - self.same_person)
             found = np.maximum(found, np.clip(RISE * beyond, 0.0, expit(SUREST)))
+        order = np.lexsort((-likeness, -scores))
         if member is not None and member < len(found):
             found[member] = 0.0
-        # Only those down to the last of whom anything is to be said have to be put in order.
-        likely = found > NEGLIGIBLE
-        some = np.flatnonzero(scores >= scores[likely].min(initial=np.inf))
-        some = some[some != (-1 if member is None else member)]
-        some = some[np.lexsort((-likeness[some], -scores[some]))]
-        found[some] = np.minimum.accumulate(found[some])
+            order = order[order != member]
+        found[order] = np.minimum.accumulate(found[order])
         return found
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

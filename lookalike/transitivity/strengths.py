@@ -157,17 +157,17 @@ def _findings(
     triangles: Values, plain: tuple[float, float], without: tuple[float, float], reach: Reach
 ) -> Findings:
     stays = min(sum(without) / max(sum(plain), LEAST), MOST_STAYING)
-    seen = _ramp(plain[1], UNSEEN, SEEN)
+    seen = ramp(plain[1], UNSEEN, SEEN)
     # Where no groups are seen, none can be destroyed.
     safe = 1 - seen * (1 - stays)
-    subtracted = _ramp(reach.across + STAYING * safe, FROM, TO)
-    left = _ramp(max(without) / max(reach.lumps, LEAST), GONE, LEFT)
-    subtracted *= 1 - _ramp(reach.lumps, LOOSE, LUMPED) * (1 - left)
-    subtracted *= 1 - _ramp(reach.lumps, PACKED, FULL) * (1 - _ramp(stays, SAME, REVEALED))
+    subtracted = ramp(reach.across + STAYING * safe, FROM, TO)
+    left = ramp(max(without) / max(reach.lumps, LEAST), GONE, LEFT)
+    subtracted *= 1 - ramp(reach.lumps, LOOSE, LUMPED) * (1 - left)
+    subtracted *= 1 - ramp(reach.lumps, PACKED, FULL) * (1 - ramp(stays, SAME, REVEALED))
     return Findings(triangles, plain[1], stays, *reach, subtracted)
 
 
-def _ramp(value: float, begin: float, end: float) -> float:
+def ramp(value: float, begin: float, end: float) -> float:
     """0 up to the beginning, 1 from the end on, and a straight line between."""
     return float(np.clip((value - begin) / (end - begin), 0.0, 1.0))
 

@@ -276,7 +276,9 @@ def test_trust_by_hand() -> None:
 
 def agreed_by(values: list[float], closed: list[float]) -> Agreed:
     found, nobody = np.array(values), np.empty(0, dtype=np.int64)
-    return Agreed(found, np.array(closed), nobody, np.empty(0), np.ones(len(found)), np.zeros(len(found)))
+    return Agreed(
+        found, np.array(closed), nobody, np.empty(0), 1.0, np.ones(len(found)), np.zeros(len(found))
+    )
 
 
 def test_odds_by_hand() -> None:

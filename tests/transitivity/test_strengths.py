@@ -12,11 +12,15 @@ from lookalike.transitivity.known import Known
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.strengths import (
     FROM,
+    FULL,
     GONE,
     LEFT,
     LOOSE,
     LUMPED,
     MOST_STAYING,
+    PACKED,
+    REVEALED,
+    SAME,
     SEEN,
     SHARES,
     STAYING,
@@ -189,8 +193,21 @@ def test_few_people_who_fill_a_gallery_are_not_subtracted() -> None:
     # Nothing stays of people without doubt: nothing is subtracted, however far it reaches.
     assert found_by((0.3, 0.3), (0.1, 0.1), 9.0, LUMPED).subtracted == 0
     # As much as light leaves, or no lumps: all of it is.
-    assert found_by((0.3, 0.3), (0.1, LEFT), 9.0, 1.0).subtracted == 1
+    assert found_by((0.3, 0.3), (0.1, LEFT * PACKED), 9.0, PACKED).subtracted == 1
     assert found_by((0.3, 0.3), (0.0, 0.0), 9.0, LOOSE).subtracted == 1
+
+
+def test_what_is_packed_closer_than_by_light_is_people_unless_subtracting_reveals_more() -> None:
+    """Closed by .7 in lists of large shares, half of the way to people without doubt.
+
+    Short lists of near copies stay closed all the same: that says nothing.
+    """
+    assert (PACKED, FULL, SAME, REVEALED) == (0.65, 0.75, 1.1, 1.3)
+    assert found_by((0.3, 0.3), (0.3, 0.3), 9.0, 0.7).subtracted == pytest.approx(0.5)
+    assert found_by((0.3, 0.3), (0.3, 0.3), 9.0, FULL).subtracted == 0
+    # Half of the way from the same to revealed: 1.2 times as much is closed as before.
+    assert found_by((0.3, 0.3), (0.36, 0.36), 9.0, FULL).subtracted == pytest.approx(0.5)
+    assert found_by((0.3, 0.3), (0.4, 0.4), 9.0, FULL).subtracted == 1
 
 
 def test_where_no_groups_show_reach_alone_decides() -> None:
