@@ -193,7 +193,7 @@ def _failures(kept: dict[str, Any]) -> Iterator[str]:
     ]
     if behind:
         yield f"At most 0.01 mAP below the best rival where people have many sets: not {', '.join(behind)}."
-    unsure = [run["name"] for run in runs if run["calibration"][AUTO]["error"] > TOLERATED]
+    unsure = [run["name"] for run in runs if (run["calibration"][AUTO]["error"] or 0) > TOLERATED]
     if unsure:
         yield f"Calibration error at most {TOLERATED}: not on {', '.join(unsure)}."
 
@@ -334,19 +334,24 @@ def _calibration(runs: Sequence[Run]) -> Iterator[str]:
     yield from head("configuration", *headings, "baseline: first 20", "first")
     for run in runs:
         ours, theirs = run["calibration"][AUTO], run["calibration"][BASELINE]
-        right = "" if ours["precision"] is None else f"{ours['precision']:.0%}"
         yield row(
             run["name"],
-            f"{ours['error']:.3f}",
-            f"{ours['error_first']:.3f}",
-            f"{ours['kept']:.2f}",
-            right,
-            f"{theirs['error']:.3f}",
-            f"{theirs['error_first']:.3f}",
+            _told(ours["error"], ".3f"),
+            _told(ours["error_first"], ".3f"),
+            _told(ours["kept"], ".2f"),
+            _told(ours["precision"], ".0%"),
+            _told(theirs["error"], ".3f"),
+            _told(theirs["error_first"], ".3f"),
         )
-    harder = sum(run["calibration"][AUTO]["error_first"] > run["calibration"][AUTO]["error"] for run in runs)
+    said = [one for run in runs if (one := run["calibration"][AUTO])["error"] is not None]
+    harder = sum(one["error_first"] > one["error"] for one in said)
     yield ""
-    yield f"The very first answer is the harder test: its error is the larger one on {harder} of {len(runs)}."
+    yield f"The very first answer is the harder test: its error is the larger one on {harder} of {len(said)}."
+
+
+def _told(value: float | None, form: str) -> str:
+    """A number, or a dash where nothing could be told."""
+    return "-" if value is None else format(value, form)
 
 
 def _every(runs: Sequence[Run]) -> Iterator[str]:
