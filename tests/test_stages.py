@@ -194,10 +194,11 @@ def test_everything_is_measured_on_a_small_collection(case: Case) -> None:
     assert 0 <= kept["calibration"]["auto"]["error"] < 0.3
 
     pool = Pool(case.tables, case.labels)
-    asked = strict(pool, result)
+    asked = strict(pool, result, len(result.queries))
     assert asked["queries"] == len(result.queries)
     assert asked["strict"]["map"] == pytest.approx(asked["inside"]["map"], abs=0.1)
     assert asked["baseline"]["map"] == pytest.approx(methods["baseline"]["map"])
+    assert strict(pool, result, 2)["queries"] == 2
     assert halves(pool, 3)["better"]["map"] <= 3
     few = small(pool, (10, 30), 4)
     assert few["10"] == {"draws": 4, "mean": 0.0, "worst": 0.0}

@@ -66,7 +66,7 @@ def test_a_judgement_is_kept_and_changes_the_answers(server: Asker) -> None:
 def test_that_chances_fall_when_the_surest_are_confirmed_is_told(tmp_path: Path) -> None:
     path = tmp_path / "many.gallery"
     with Gallery(path, create=True) as gallery:
-        for one in small_world(people=30, sets=3)[0]:
+        for one in small_world(people=40, sets=3)[0]:
             gallery.add(one)
     desk = Desk(path)
     try:
