@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.stages_data import Case
-from benchmarks.stages_measure import AUTO, BASELINE, COMPARED, SEED
+from benchmarks.stages_measure import AUTO, BASELINE, COMPARED, SEED, STRICT
 from benchmarks.stages_parts import Pool
 from benchmarks.stages_shapes import Drawn
 from lookalike import train
@@ -27,8 +27,6 @@ Floats = NDArray[np.float64]
 RIVALS = ("k_reciprocal", "k_reciprocal:k1=6,k2=2", "cprr", "csls", "as_norm")
 # A gallery is harmed if it loses more mAP than this, or gains more mean ANR.
 HARM = 0.005
-# Strict queries of a gallery.
-STRICT = 60
 # Stability: a tenth of the sets is left out so many times; answers are compared so far down.
 LEFT_OUT, REFITS, DEPTH = 0.1, 8, 20
 # Sets that are asked each time, evenly spread.

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from lookalike.collection.gallery import Gallery
 from lookalike.derived import is_kept, kept
 from lookalike.errors import LookalikeError, StorageFailed
-from lookalike.intake.describer import choose_descriptor
 from lookalike.kernels.threads import in_order
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker
@@ -99,6 +98,9 @@ def _same_person(tables: Tables, gallery: Gallery | None) -> float:
     """The similarity from which two faces are one person's by the descriptor of a gallery; 1 if unknown."""
     if gallery is None or not tables.similarity.compares_faces or tables.preparation.is_learnt:
         return NEVER
+    # Here, since who asks a calibrated gallery does not need it.
+    from lookalike.intake.describer import choose_descriptor
+
     with suppress(LookalikeError):
         model = gallery.descriptor
         if model is not None:

@@ -104,7 +104,8 @@ class Search:
         similarity, prepared = self.tables.similarity, self.prepared(query)
         asked = np.array(numbers)
         ranks = 1 + places(without(row.member, scored.scores), row.scores, asked)
-        for answer, number in zip(self._answers(row, scored, asked, ranks), numbers, strict=True):
+        answers = self._answers(row, scored, self.probabilities(row, scored), asked, ranks)
+        for answer, number in zip(answers, numbers, strict=True):
             yield Explanation(
                 query=name_of(query),
                 answer=answer,
@@ -179,19 +180,24 @@ class Search:
     def _ranking(self, query: str | FaceSet, row: Row, top: int | None) -> Ranking:
         scored = self.reranker.score(row, self.tables)
         order = self.order(row, scored.scores, top)
-        answers = self._answers(row, scored, order, np.arange(1, len(order) + 1))
+        chances = self.probabilities(row, scored)
+        answers = self._answers(row, scored, chances, order, np.arange(1, len(order) + 1))
         similarity, reranker = parts.spec(self.tables.similarity), parts.spec(self.reranker)
         total = self._others(row)
-        worth = worth_reading(self.probabilities(row, scored))
+        worth = worth_reading(chances)
         own = None if isinstance(query, str) else query.pictures
         about = (total, similarity, reranker, total, worth, self.tables.unreachable, self.pictures, own)
         return Ranking(name_of(query), tuple(answers), *about)
 
     def _answers(
-        self, row: Row, scored: Scored, numbers: NDArray[np.int64], ranks: NDArray[np.int64]
+        self,
+        row: Row,
+        scored: Scored,
+        chances: NDArray[np.float64] | None,
+        numbers: NDArray[np.int64],
+        ranks: NDArray[np.int64],
     ) -> Iterator[Answer]:
         """The answers that some sets of known rank are."""
-        chances = self.probabilities(row, scored)
         ids, baseline = self.tables.ids, row.scores[: len(self.tables)]
         baseline_ranks = 1 + places(without(row.member, baseline), baseline, numbers)
         for number, rank, baseline_rank in zip(numbers, ranks, baseline_ranks, strict=True):

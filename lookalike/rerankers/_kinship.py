@@ -18,13 +18,13 @@ from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.transitivity.agreement import Agreed, Agreement
 from lookalike.transitivity.calibration import Grounds
-from lookalike.transitivity.closure import reach_of
+from lookalike.transitivity.closure import ramp, reach_of
 from lookalike.transitivity.evidence import Evidence, kin_moved, neighbours_shared, strangers_moved
 from lookalike.transitivity.kin import SURE, Kin, Tail
 from lookalike.transitivity.known import Known
 from lookalike.transitivity.lists import nearest_lists
 from lookalike.transitivity.strangers import Strangers
-from lookalike.transitivity.strengths import HUB, Findings, Strengths, choose, ramp
+from lookalike.transitivity.strengths import HUB, NO_MEANS, Findings, Strengths, choose
 from lookalike.transitivity.tables import PartialRow, Row, Tables, rows_of_some
 
 # Chosen with labels: the neighbours that are looked at, the strangers in a cohort, and who is passed over
@@ -48,8 +48,6 @@ MOST = 0.5
 # sets and lists are trusted less than this on average (chosen with labels).
 EVERYWHERE, BEYOND_DOUBT = 0.75, 0.2
 FEW, VAGUE = 100, 0.6
-# Means with cohorts where nobody asks for them.
-NO_MEANS = np.zeros((3, 1))
 # Sets that are asked as queries when a gallery is fitted, and numbers that their rows may have together.
 SAMPLE = 200
 MOST_NUMBERS = 8_000_000

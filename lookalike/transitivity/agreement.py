@@ -31,7 +31,7 @@ from lookalike.kernels.agreement import (
 )
 from lookalike.kernels.order import best_first
 from lookalike.kernels.threads import blocks, in_order
-from lookalike.transitivity.closure import closures, lengths_for
+from lookalike.transitivity.closure import closures, lengths_for, ramp
 from lookalike.transitivity.known import Known, nearest_known
 from lookalike.transitivity.tables import PartialRow, Row
 
@@ -85,7 +85,7 @@ class Agreed(NamedTuple):
     @property
     def clearly(self) -> float:
         """How far these odds may be relied on; 0 to 1."""
-        return self.believed * float(np.clip((self.closed.max() - HARDLY) / (CLEARLY - HARDLY), 0.0, 1.0))
+        return self.believed * ramp(self.closed.max(), HARDLY, CLEARLY)
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,3 +74,8 @@ def reach_of(lists: Numbers, square: Values) -> Reach:
     order = np.argsort(-some, axis=1, kind="stable")[:, :-1]
     long = [closure(order[:, : max(2, int(share * len(some)))]) for share in SHARES_OF_ALL]
     return Reach(max(0.0, long[-1]) / max(short, *long, LEAST), max(long))
+
+
+def ramp(value: float, begin: float, end: float) -> float:
+    """0 up to the beginning, 1 from the end on, and a straight line between."""
+    return float(np.clip((value - begin) / (end - begin), 0.0, 1.0))

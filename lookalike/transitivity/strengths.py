@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.triangles import count_triangles
-from lookalike.transitivity.closure import LEAST, Reach, closure
+from lookalike.transitivity.closure import LEAST, Reach, closure, ramp
 from lookalike.transitivity.known import Known, nearest_known
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.tables import PartialRow, Row
@@ -41,6 +41,8 @@ PACKED, FULL = 0.65, 0.75
 SAME, REVEALED = 1.1, 1.3
 # More closed than before is a sign, but of nothing that more of it would show better.
 MOST_STAYING = 1.5
+# Means with cohorts where nobody asks for them.
+NO_MEANS = np.zeros((3, 1))
 # Values from which middle and spread of a strength are told.
 MOST_VALUES = 1_000_000
 
@@ -167,11 +169,6 @@ def _findings(
     return Findings(triangles, plain[1], stays, *reach, subtracted)
 
 
-def ramp(value: float, begin: float, end: float) -> float:
-    """0 up to the beginning, 1 from the end on, and a straight line between."""
-    return float(np.clip((value - begin) / (end - begin), 0.0, 1.0))
-
-
 def hubs_of_known(known: Known, weighed: Values) -> Values:
     """Mean of each set's best pairs; (n,)."""
     found: Values = nearest_known(known, weighed, _hub_width(len(known.levels)))[1].mean(axis=1)
@@ -186,7 +183,7 @@ def middle_and_spread(
     step = -(-len(rows) * total // MOST_VALUES)
     kept = []
     for row in rows:
-        weighed = weigh(factors, row.scores, strangers.around(row))
+        weighed = weigh(factors, row.scores, strangers.around(row) if factors[:, 1:].any() else NO_MEANS)
         own = levelled * _hubs_of_row(weighed, row, total)
         values = weighed - (own[:, None] + hubs) / 2
         kept.append(np.delete(values, [] if row.member is None else row.member, axis=1)[:, ::step])
