@@ -25,6 +25,7 @@ NAMES = (
     "startup",
     "evaluate",
     "intake",
+    "cuts",
     "cluster",
     "page",
 )

@@ -3,10 +3,12 @@
 The film and the photos are drawn once, which takes longer than looking at them, and kept in
 ``bench-results/intake``. What is timed is `lookalike.add` in a process of its own, as the command runs it,
 with its children. The shares of the stages come from one process that does the same work, one step at a time.
+Where the folder ``LOOKALIKE_DATA`` has real films, they are added too, and the faces of a street are counted.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -28,10 +30,11 @@ from lookalike.intake.described import as_set, describe_aligned
 from lookalike.intake.describer import FOOTAGE_DESCRIPTOR
 from lookalike.intake.detector import Detector
 from lookalike.intake.quality import judge
+from lookalike.intake.scan import scan
 from lookalike.intake.seen import SeenTrack, Settings
 from lookalike.intake.shots import Cuts, thumbnail
 from lookalike.intake.tracks import Seen, Track, Tracker
-from lookalike.intake.video import open_video
+from lookalike.intake.video import open_video, probe
 from lookalike.worlds.footage import draw_footage, write_footage
 
 KEPT = Path("bench-results") / "intake"
@@ -41,12 +44,17 @@ MOST_MEMORY = 2e9
 # So many faces are described to know what one takes; all take as long each.
 DESCRIBED = 60
 
+FILMS = Path(os.environ.get("LOOKALIKE_DATA", "there is none")) / "films"
+STREET = "street.mp4"
+
 ADD = """
-import json, sys, time
+import json, resource, sys, time
 from lookalike import add
 began = time.perf_counter()
-done = add(sys.argv[1], [sys.argv[2]])
-print(json.dumps([time.perf_counter() - began, len(done.added), len(done.failed)]))
+done = add(sys.argv[1], sys.argv[2:])
+took = time.perf_counter() - began
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(json.dumps([took, sum(one.ru_utime + one.ru_stime for one in used), len(done.added), len(done.failed)]))
 """
 
 
@@ -58,7 +66,10 @@ def run(toy: bool) -> list[dict[str, Any]]:
             (3.0, (320, 180), 3, (640, 480)) if toy else (600.0, (1280, 720), 100, (4000, 3000))
         )
         film, photos = drawn_film(kept, seconds, size), drawn_photos(kept, count, photo_size)
-        return [*_film(film, seconds, Path(temporary)), *_photos(photos, count, Path(temporary))]
+        entries = [*_film(film, seconds, Path(temporary)), *_photos(photos, count, Path(temporary))]
+        if FILMS.is_dir() and not toy:
+            entries += [_real_films(Path(temporary)), _street()]
+        return entries
 
 
 def drawn_film(folder: Path, seconds: float, size: tuple[int, int]) -> Path:
@@ -87,17 +98,18 @@ def drawn_photos(folder: Path, count: int, size: tuple[int, int]) -> Path:
 
 
 def _film(film: Path, seconds: float, folder: Path) -> Iterator[dict[str, Any]]:
-    took, sets, peak = _added(film, folder / "film.gallery")
+    took, used, sets, peak = _added([film], folder / "film.gallery")
     counts, spent = stages(film, folder)
     whole = sum(spent.values())
     figures = {f"share of {stage}": value / whole for stage, value in spent.items()}
     yield entry(
         "taking in a film to its length",
         took / seconds,
-        1.0,
+        0.15,
         seconds=took,
         sets=sets,
-        processor_seconds=whole,
+        processor_seconds=used,
+        processor_seconds_of_stages=whole,
         **counts,
         **figures,
     )
@@ -117,14 +129,15 @@ def _film(film: Path, seconds: float, folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _photos(photos: Path, count: int, folder: Path) -> Iterator[dict[str, Any]]:
-    took, sets, peak = _added(photos, folder / "photos.gallery")
+    took, used, sets, peak = _added([photos], folder / "photos.gallery")
     with Gallery(folder / "photos.gallery") as gallery:
         faces = gallery.facts()["faces"]
     kept = sum(path.stat().st_size for path in folder.glob("photos.gallery*") if path.is_file())
     yield entry(
         "taking in a photo to one second",
         took / count,
-        1.0,
+        0.2,
+        processor_seconds=used / count,
         photos=count,
         faces=faces,
         sets=sets,
@@ -133,10 +146,47 @@ def _photos(photos: Path, count: int, folder: Path) -> Iterator[dict[str, Any]]:
     )
 
 
-def _added(source: Path, gallery: Path) -> tuple[float, int, int]:
-    """Add in a process of its own; return its seconds, the number of sets, and the peak of all memory."""
+def _real_films(folder: Path) -> dict[str, Any]:
+    """What real films cost: they show more people than drawn ones, and take longer to decode."""
+    films = sorted(FILMS.glob("*.mp4"))
+    seconds = sum(map(probe, films))
+    took, used, sets, peak = _added(films, folder / "films.gallery")
+    return entry(
+        "processor time of a second of real film to one second",
+        used / seconds,
+        0.4,
+        films=len(films),
+        film_seconds=seconds,
+        seconds=took,
+        sets=sets,
+        gigabytes=peak / 1e9,
+    )
+
+
+def _street() -> dict[str, Any]:
+    """How many faces of a crowd in 1920 x 1080 are missed that looking at 1280 pixels finds."""
+
+    def seen(pixels: int) -> list[SeenTrack]:
+        told = scan(FILMS / STREET, Settings(most=10**6, frame=pixels))
+        return [one for one in told if isinstance(one, SeenTrack)]
+
+    tracks, larger = seen(Settings().frame), seen(1280)
+    faces, wanted = (sum(len(one.sightings) for one in some) for some in (tracks, larger))
+    return entry(
+        "faces that looking at 1280 pixels finds to those found",
+        wanted / faces,
+        122 / 115,
+        faces=faces,
+        faces_at_1280=wanted,
+        tracks=len(tracks),
+        tracks_at_1280=len(larger),
+    )
+
+
+def _added(sources: list[Path], gallery: Path) -> tuple[float, float, int, int]:
+    """Add in a process of its own; return seconds, those of all processors, sets, and the peak of memory."""
     process = subprocess.Popen(
-        [sys.executable, "-c", ADD, str(gallery), str(source)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", ADD, str(gallery), *map(str, sources)], stdout=subprocess.PIPE, text=True
     )
     peak = [0]
     over = threading.Event()
@@ -153,11 +203,11 @@ def _added(source: Path, gallery: Path) -> tuple[float, int, int]:
         over.set()
         watcher.join()
     if process.returncode:
-        raise SystemExit(f"adding {source} failed")
-    took, sets, failed = (float(word) for word in said.strip("[]\n").split(","))
+        raise SystemExit(f"adding {sources[0]} failed")
+    took, used, sets, failed = (float(word) for word in said.strip("[]\n").split(","))
     if failed:
-        raise SystemExit(f"{failed:g} files of {source} could not be read")
-    return took, int(sets), peak[0]
+        raise SystemExit(f"{failed:g} files of {sources[0].parent} could not be read")
+    return took, used, int(sets), peak[0]
 
 
 def _tree(pid: int) -> list[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet
 from lookalike.parameters import is_whole
+from lookalike.sighting import Box
 from lookalike.transitivity.tables import Tables
 
 
@@ -19,6 +22,24 @@ class Excerpt(FaceSet):
 
     They may be some of its faces, or all of them where the search does not know the set yet.
     """
+
+
+class Several(BadInput):
+    """Several people could be meant.
+
+    Attributes
+    ----------
+    path : Path
+        The photo or film that shows them.
+    at : float or None
+        When, in a film.
+    boxes : list of boxes
+        Where they are, from left to right, as `--face` counts them; none where they are in no one picture.
+    """
+
+    def __init__(self, sentence: str, path: Path, at: float | None = None, boxes: Sequence[Box] = ()) -> None:
+        super().__init__(sentence)
+        self.path, self.at, self.boxes = path, at, list(boxes)
 
 
 def name_of(query: str | FaceSet) -> str:

@@ -99,13 +99,11 @@ def _same_person(tables: Tables, gallery: Gallery | None) -> float:
     if gallery is None or not tables.similarity.compares_faces or tables.preparation.is_learnt:
         return NEVER
     # Here, since who asks a calibrated gallery does not need it.
-    from lookalike.intake.describer import choose_descriptor
+    from lookalike.intake.describer import same_person_of
 
     with suppress(LookalikeError):
-        model = gallery.descriptor
-        if model is not None:
-            found = choose_descriptor(model, None, gallery.hint("model_file")).same_person
-            return NEVER if found is None else found
+        found = same_person_of(gallery.descriptor)
+        return NEVER if found is None else found
     return NEVER
 
 

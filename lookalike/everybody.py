@@ -30,7 +30,7 @@ from lookalike.sighting import timecode
 logger = logging.getLogger(__name__)
 
 # How many seconds of a film are looked at on both sides of a time that is asked for.
-AROUND = 10.0
+AROUND = 2.0
 # Keeps something at hand, as long as a block runs, that can be called on another thread to stop it.
 OnStop = Callable[[Callable[[], None]], AbstractContextManager[object]]
 

@@ -88,15 +88,14 @@ def relations(
 def _kinds(found: Evidence) -> Iterator[tuple[str, float, int, list[Mover]]]:
     """Each kind that was asked: what all moved, how many they are, and those that are shown."""
     yield "everybody", found.everybody, 0, []
-    kin = [] if found.kin is None else _together(found.kin)
+    kin = _together(found.kin)
     likely = [one for one in kin if one.chance is not None and one.chance >= LEAST]
     if found.strangers is not None:
         strangers = _together(found.strangers)
         # Nobody is shown as probably the same person and as probably somebody else.
         taken = {one.number for one in likely}
         yield "stranger", _sum(strangers), len(strangers), _most(strangers, taken)
-    if found.kin is not None:
-        yield "kin", _sum(kin), len(kin), _most(likely)
+    yield "kin", _sum(kin), len(kin), _most(likely)
     near = found.neighbours
     pairs = zip(near.sets, near.moved, strict=True)
     shared = [Mover(int(number), "both", None, float(moved)) for number, moved in pairs]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from json import dumps
 from pathlib import Path
+from time import monotonic
 
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.media import MediaFile
@@ -16,17 +17,19 @@ from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.intake.albums import Album
 from lookalike.intake.described import as_set
-from lookalike.intake.describer import choose_descriptor
+from lookalike.intake.describer import choose_descriptor, successor_of
 from lookalike.intake.elsewhere import gather_elsewhere
 from lookalike.intake.files import MediaPath, find_all
 from lookalike.intake.gathering import Gathered, gather, is_grouped, place
 from lookalike.intake.jumps import Described
+from lookalike.intake.pace import measure
 from lookalike.intake.paths import is_there, readable
-from lookalike.intake.plan import Plan, make_plan
+from lookalike.intake.plan import Plan, counted, make_plan
 from lookalike.intake.seen import Settings
+from lookalike.intake.watched import WatchedDescriptor
 from lookalike.intake.workers import Workers
 from lookalike.kernels.threads import thread_count
-from lookalike.progress import Track, silent
+from lookalike.progress import Forecast, Step, Track, silent
 from lookalike.room import Need, check
 
 
@@ -93,7 +96,7 @@ def add_footage(
     sources : sequence of paths
         Folders, photos and films.
     descriptor : str, optional
-        What describes the faces: that of the gallery, or `deep`, unless given.
+        What describes the faces: that of the gallery, or `sface`, unless given.
     settings : Settings, optional
         How to look.
     track : callable
@@ -117,7 +120,7 @@ def add_footage(
     if is_there(gallery):
         with open_gallery(gallery) as opened:
             held, hint = opened.descriptor, opened.hint("model_file")
-            known = {number for number, file in enumerate(found.media) if _is_known(opened, file)}
+            known = {number for number, file in enumerate(found.media) if known_file(opened, file)}
     part = choose_descriptor(held, descriptor, hint)
     new = [file for number, file in enumerate(found.media) if number not in known]
     with Workers(settings, thread_count()) as workers:
@@ -126,8 +129,12 @@ def add_footage(
         said = zip(workers.lengths(films), new, strict=True)
         lengths = [min(length, file.size / 1000) for length, file in said]
         away = None if engine is None or engine.is_here else engine
-        busy = (workers.count, 1) if away is None else (away.workers, away.workers)
-        plan = make_plan(new, lengths, len(known), found.others + len(found.failed), *busy)
+        busy = workers.count if away is None else away.workers
+        others = len(known), found.others + len(found.failed)
+        plan = make_plan(new, lengths, *others, busy)
+        if away is None and new:
+            pace = measure(new, lengths, part, settings, plan.seconds)
+            plan = make_plan(new, lengths, *others, busy, pace)
         done = Added(failed=list(found.failed), known=len(known))
         if not tell(plan) or not new:
             return done
@@ -135,17 +142,30 @@ def add_footage(
         with open_gallery(gallery, create=True) as opened:
             if part.model_file:
                 opened.set_hint("model_file", part.model_file)
-            run = _Run(opened, part, settings, done)
+            if held is not None and descriptor is None:
+                _tell_of_successor(opened, part, done)
+            run = _Run(opened, part, settings, done, Forecast(plan.seconds, plan.units))
             for _ in track(run.work(away or workers, new, lengths), "looking for faces", plan.units):
                 pass
     return run.done
 
 
+def _tell_of_successor(gallery: Gallery, part: Descriptor, done: Added) -> None:
+    """Tell once whoever adds to a gallery that another descriptor knows people better than its own."""
+    if part.succeeded_by and gallery.hint("successor_told") != part.succeeded_by:
+        done.remarks.append(("", successor_of(part, gallery.path)))
+        gallery.set_hint("successor_told", part.succeeded_by)
+
+
 class _Run:
     """One run through files: what was made, and what is needed to make more."""
 
-    def __init__(self, gallery: Gallery, part: Descriptor, settings: Settings, done: Added) -> None:
+    def __init__(
+        self, gallery: Gallery, part: Descriptor, settings: Settings, done: Added, forecast: Forecast
+    ) -> None:
         self.done = done
+        self._forecast, self._began, self._steps = forecast, monotonic(), 0
+        self._watched = WatchedDescriptor(part)
         self._gallery = gallery
         self._part = part
         self._settings = settings
@@ -158,7 +178,7 @@ class _Run:
 
     def work(
         self, who: Workers | Engine, files: Sequence[MediaPath], lengths: Sequence[float]
-    ) -> Iterator[None]:
+    ) -> Iterator[Step]:
         """Look at the files and keep what they show; yield once for each second of film and each photo."""
 
         def content_of(number: int) -> str:
@@ -171,7 +191,7 @@ class _Run:
             return self._gallery.file_of(content) is None and not self._barred.has_file(content)
 
         gathered: Iterator[tuple[int, float | Gathered]] = (
-            gather(who, files, self._part, is_wanted)
+            gather(who, files, self._watched, is_wanted)
             if isinstance(who, Workers)
             else gather_elsewhere(who, self._settings, files, self._part, is_wanted, content_of)
         )
@@ -180,11 +200,20 @@ class _Run:
             if isinstance(told, float):
                 for _ in range(passed, min(int(told), round(lengths[number]))):
                     passed += 1
-                    yield
+                    yield self._step(files[number])
             else:
+                if not isinstance(who, Workers):
+                    self._watched.faces += sum(len(faces) for _, faces in told.tracks)
                 self._finish(files[number], number, told)
-                yield from (None for _ in range(passed, max(1, round(lengths[number]))))
+                for _ in range(passed, max(1, round(lengths[number]))):
+                    yield self._step(files[number])
                 passed = 0
+
+    def _step(self, file: MediaPath) -> Step:
+        """One step further: in which file, with how many faces so far, and how long the rest takes."""
+        self._steps += 1
+        left = self._forecast.left(self._steps, monotonic() - self._began)
+        return Step(f"{file.name}, {counted(self._watched.faces, 'face')} so far", left)
 
     def _finish(self, file: MediaPath, number: int, told: Gathered) -> None:
         """Keep what a file shows, all of it or nothing; a file that cannot be used is listed."""
@@ -286,9 +315,9 @@ def _numbers(gallery: Gallery) -> dict[str, list[int]]:
     return taken
 
 
-def _is_known(gallery: Gallery, file: MediaPath) -> bool:
-    """Whether a file was looked at before, as far as its place, size and time tell: it is not read."""
-    return gallery.file_at(_place(file), file.size, file.changed) is not None
+def known_file(gallery: Gallery, file: MediaPath) -> MediaFile | None:
+    """What a gallery knows of a file, as far as its place, size and time tell: it is not read."""
+    return gallery.file_at(_place(file), file.size, file.changed)
 
 
 def _place(file: MediaPath) -> str:

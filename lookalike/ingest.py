@@ -57,7 +57,7 @@ def add(
         Photos, films and folders of them; or ready-made faces: YouTube Faces, .npz and Parquet files,
         lists of templates (IJB) or tracks (MOT), and folders of `cropped` pictures.
     descriptor : str, optional
-        Name of the descriptor for pictures; that of the gallery unless given, otherwise ``deep`` for footage
+        Name of the descriptor for pictures; that of the gallery unless given, otherwise ``sface`` for footage
         and ``lbp`` for ready-made crops. For ready-made descriptors it says what made them.
     array : str, optional
         Which array of a source to take; ``images`` of an .npz file, or the only one there is, unless given.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Protocol, TypeVar
 
+from lookalike.asking import Several
 from lookalike.collection.connections import is_gallery
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.membership import is_collection
@@ -13,17 +16,44 @@ from lookalike.collection.opening import open_gallery
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.everybody import read_everybody, seen_in
 from lookalike.faceset import FaceSet
+from lookalike.footage import known_file
 from lookalike.ingest import holds_crops
 from lookalike.intake.describer import Describer, choose_descriptor
-from lookalike.intake.seen import SeenTrack
+from lookalike.intake.files import find_files
+from lookalike.intake.paths import is_folder
 from lookalike.intake.sources import is_footage
 from lookalike.progress import Track, silent
-from lookalike.sighting import timecode
+from lookalike.sighting import Box, box_at, timecode
 
-# How far from the time that is asked for a face may be seen, in seconds: half a second is three looks.
+# Who is not seen at the very time that is asked for may be seen so many seconds from it: that is three looks.
 NEAR = 0.5
 # So many candidates are named when several could be meant.
 NAMED = 5
+
+
+class Span(Protocol):
+    """What is seen in a film from a time to a time, in seconds."""
+
+    @property
+    def start(self) -> float | None:
+        """When it is seen first."""
+
+    @property
+    def end(self) -> float | None:
+        """When it is seen last."""
+
+
+Spanned = TypeVar("Spanned", bound=Span)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A set that may be meant: when it is seen, if in a film, and how it is read."""
+
+    id: str
+    start: float | None
+    end: float | None
+    read: Callable[[], FaceSet]
 
 
 def read_query(
@@ -34,6 +64,8 @@ def read_query(
     at: float | None = None,
 ) -> FaceSet:
     """Read a query from outside, described as the gallery is.
+
+    A film that the gallery holds is not looked at: the faces that were kept of it are the query.
 
     Parameters
     ----------
@@ -49,8 +81,10 @@ def read_query(
 
     Raises
     ------
+    Several
+        If several people could be meant.
     BadInput, NotFound, Conflict
-        If it cannot be read, holds several sets, or no such set.
+        If it cannot be read, or holds no such set.
     """
     if is_footage(path, bool(holds_crops(gallery))):
         return _chosen(gallery, path, set_id, face, at)
@@ -105,55 +139,113 @@ def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterato
         yield describer.describe(found)
 
 
+def seen_at(held: Sequence[Spanned], at: float) -> list[Spanned]:
+    """Those who are seen at a time of a film; if nobody is, those who are seen near it."""
+    away = [
+        (max(one.start - at, at - one.end, 0.0), one)
+        for one in held
+        if one.start is not None and one.end is not None
+    ]
+    there = [one for distance, one in away if not distance]
+    return there or [one for distance, one in away if distance <= NEAR]
+
+
 def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, at: float | None) -> FaceSet:
     """The one set of a photo, film or album that is meant."""
-    # A film is only looked at around the time that is asked for; the numbers of its sets need all of it.
-    part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
-    held = seen_in(part, path, None if set_id else at).sets
-    meant = [(one, track) for one, track in held if set_id in (None, one.id)]
-    if set_id is not None and not meant:
+    kept = _kept_of_film(gallery, path)
+    held = kept or _seen(gallery, path, None if set_id else at)
+    is_film, is_album = any(one.start is not None for one in held), path.is_dir()
+    meant = [one for one in held if set_id in (None, one.id)]
+    if not meant:
         raise NotFound(f"{path} holds no set called {set_id!r}: leave --set out to see what it holds")
-    if at is not None and all(track.start is None for _, track in held):
+    if at is not None and not is_film:
         raise BadInput(f"{path} holds photos, which have no times: leave --at out")
-    if face is not None and at is None and (held[0][1].start is not None or path.is_dir()):
-        where = "say when, by --at" if held[0][1].start is not None else "give one photo, or choose by --set"
+    if face is not None and at is None and (is_film or is_album):
+        where = "say when, by --at" if is_film else "give one photo, or choose by --set"
         raise BadInput(f"faces are counted from the left in one picture: {where} ({_named(held)})")
     if at is not None:
-        meant = [(one, track) for one, track in meant if _distance(track, at) <= NEAR]
+        meant = seen_at(meant, at)
         if not meant:
             raise NotFound(f"{path} shows no face at {timecode(at)}: {_named(held)}")
+    if len(meant) == 1 and face is None:
+        return meant[0].read()
+    if at is None and (is_film or is_album):
+        choices = "--at, --face or --set" if is_film else "--set"
+        raise Several(f"{path} shows several people: choose one with {choices} ({_named(meant)})", path)
+    # From left to right, where they stand at the time that is asked for.
+    placed = [(_box(one, at), one) for one in (each.read() for each in meant)]
+    placed.sort(key=lambda one: one[0])
+    if face is not None and 1 <= face <= len(placed):
+        return placed[face - 1][1]
+    when = "" if at is None else f" at {timecode(at)}"
+    # What was only looked at around a time has no names that mean anything elsewhere.
+    named = "" if at is not None and not kept else f": {_numbered([one for _, one in placed])}"
+    there = f"1 to {len(placed)} from the left{named}"
     if face is not None:
-        # From left to right, where they stand at the time that is asked for.
-        meant = sorted(meant, key=lambda one: _left(one[1], at))[face - 1 : face] if face > 0 else []
-        if not meant:
-            raise NotFound(f"{path} has no face number {face} to choose there: {_named(held)}")
-    if len(meant) > 1:
-        in_time = at is None and held[0][1].start is not None
-        choices = "--face, --at or --set" if in_time else "--face or --set"
-        raise BadInput(f"{path} shows several people: choose one with {choices} ({_named(meant)})")
-    return meant[0][0]
+        raise NotFound(f"{path} has no face number {face} to choose{when} ({there})")
+    raise Several(
+        f"{path} shows several people{when}: choose one with --face ({there}); --picture FILE numbers them",
+        path,
+        at,
+        # Films of one folder share a time, but no picture.
+        () if is_album else [box for box, _ in placed],
+    )
 
 
-def _distance(track: SeenTrack, at: float) -> float:
-    """How many seconds a track is away from a time; 0 if it is seen then."""
-    start, end = track.start, track.end
-    if start is None or end is None:
-        return math.inf
-    return max(start - at, at - end, 0.0)
+def _kept_of_film(gallery: Gallery, path: Path) -> list[_Held]:
+    """The sets that a gallery keeps of a film; none if it does not know this very film."""
+    if is_folder(path):
+        return []
+    found = find_files(path).media
+    if not found or found[0].media.kind != "video":
+        return []
+    file = found[0]
+    known = known_file(gallery, file)
+    # It may have been moved. To read it all takes a while, and is in vain if none has its length.
+    if known is None and any(one.size == file.size for one in gallery.files()):
+        known = gallery.file_of(file.sha256())
+    if known is None:
+        return []
+    held = [
+        _Held(one.id, one.start, one.end, partial(gallery.get, one.id, pictures=True))
+        for one in gallery.listing(gallery.sets_of(known.content))
+    ]
+    return sorted(held, key=lambda one: (one.start or 0.0, one.end or 0.0))
 
 
-def _left(track: SeenTrack, at: float | None) -> float:
-    near = min(track.sightings, key=lambda one: abs((one.time or 0.0) - (at or 0.0)))
-    return near.box[0]
+def _seen(gallery: Gallery, path: Path, at: float | None) -> list[_Held]:
+    """The sets that are seen in a photo, film or album, one at least; of a film around a time, if given."""
+    part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
+    held = []
+    for one, track in seen_in(part, path, at).sets:
+        if at is not None and track.start is not None:
+            # Numbers of sets need all of a film.
+            one = replace(one, id=f"{one.id.rpartition('#')[0]} at {timecode(at)}")
+        held.append(_Held(one.id, track.start, track.end, partial(_itself, one)))
+    return held
 
 
-def _named(held: Sequence[tuple[FaceSet, SeenTrack]]) -> str:
+def _itself(one: FaceSet) -> FaceSet:
+    return one
+
+
+def _box(one: FaceSet, at: float | None) -> Box:
+    return one.sightings[0].box if at is None else box_at(one.sightings, at)
+
+
+def _numbered(sets: Sequence[FaceSet]) -> str:
+    """Sets by their numbers, in words."""
+    shown = [f"{number} is {one.id!r}" for number, one in enumerate(sets[:NAMED], start=1)]
+    return ", ".join(shown) + (", ..." if len(sets) > NAMED else "")
+
+
+def _named(held: Sequence[_Held]) -> str:
     """The candidates in words."""
     shown = [
         repr(one.id)
-        if track.start is None or track.end is None
-        else f"{one.id!r} from {timecode(track.start)} to {timecode(track.end)}"
-        for one, track in held[:NAMED]
+        if one.start is None or one.end is None
+        else f"{one.id!r} from {timecode(one.start)} to {timecode(one.end)}"
+        for one in held[:NAMED]
     ]
     more = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
     return f"it holds {', '.join(shown)}{more}"

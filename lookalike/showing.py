@@ -1,9 +1,9 @@
-"""Show: a ranking as one picture: the query, the answers, and the faces each answer came through."""
+"""Show: a ranking as one picture, with the faces each answer came through; or the faces to choose from."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -15,11 +15,15 @@ from lookalike.errors import BadInput, StorageFailed
 from lookalike.explanation import Explanation
 from lookalike.faceset import FaceSet
 from lookalike.intake.pictures import decode_picture
+from lookalike.intake.reading_apart import read_still_apart
 from lookalike.retrieval import Search
+from lookalike.sighting import Box
 
 FACE, GAP, MARGIN, WIDTH = 72, 6, 24, 960
 CHAIN_LEFT = 490
 STRIP = 5
+# Longer side of a picture in which faces are numbered, and the colour of their frames.
+LONGEST, FRAME = 1600, "#d2268a"
 PAPER, INK, FAINT, RIGHT, WRONG = "#fbfaf7", "#22252a", "#7a7f87", "#2f8f5b", "#c9695a"
 
 
@@ -82,6 +86,47 @@ def draw_ranking(
         for number, picture in enumerate(_strip(target)):
             _paste(sheet, picture, MARGIN + number * (FACE + GAP), top_edge + 22)
         _chain(sheet, pen, gallery, asked, target, explanation, top_edge)
+    _write(sheet, path)
+
+
+def draw_faces(source: Path, at: float | None, boxes: Sequence[Box], path: Path) -> None:
+    """Write a PNG of a photo, or of a moment of a film, in which faces are framed and numbered.
+
+    Parameters
+    ----------
+    source : Path
+        The photo or film.
+    at : float, optional
+        When, in seconds from the start of the film.
+    boxes : sequence of boxes
+        Where the faces are; they are numbered from 1 in this order.
+    path : Path
+        The picture to write.
+
+    Raises
+    ------
+    BadInput
+        If the photo or film cannot be read.
+    StorageFailed
+        If the picture cannot be written.
+    """
+    still = Image.fromarray(read_still_apart(source, at)).convert("RGB")
+    scale = min(1.0, LONGEST / max(still.size))
+    sheet = still.resize((round(still.width * scale), round(still.height * scale)), Image.Resampling.LANCZOS)
+    pen = ImageDraw.Draw(sheet)
+    line, size = max(2, max(sheet.size) // 300), max(16, max(sheet.size) // 40)
+    for number, box in enumerate(boxes, start=1):
+        left, top, width, height = (scale * side for side in box)
+        pen.rectangle((left, top, left + width, top + height), outline=FRAME, width=line)
+        # Above the face, or inside where there is no room above.
+        corner = (max(0.0, left), top - size if top >= size else max(0.0, top))
+        label = pen.textbbox(corner, f" {number} ", _font(size))
+        pen.rectangle(label, fill=FRAME)
+        pen.text(corner, f" {number} ", "#ffffff", _font(size))
+    _write(sheet, path)
+
+
+def _write(sheet: Image.Image, path: Path) -> None:
     try:
         disk.make_folders(path.parent)
         disk.write(path, _encoded(sheet, path))

@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from lookalike.errors import BadInput
+
+# Left, top, width and height, in pixels.
+Box = tuple[float, float, float, float]
 
 # Below these a face is still kept, but marked: what it shows is little to go by.
 SMALL = 40.0
@@ -38,7 +43,7 @@ class Sighting:
         Seconds from the start of the film; none in a photo.
     """
 
-    box: tuple[float, float, float, float]
+    box: Box
     score: float
     sharpness: float
     exposure: float
@@ -87,6 +92,25 @@ class Sighting:
             return cls(**{**said, "box": tuple(said["box"])})
         except (ValueError, TypeError, KeyError, AttributeError):
             raise BadInput(f"{text[:80]!r} does not describe a sighting") from None
+
+
+def box_at(sightings: Sequence[Sighting], time: float) -> Box:
+    """Where a face of a film is at a time: between the sightings before and after it, in even motion.
+
+    Parameters
+    ----------
+    sightings : sequence of Sighting
+        One at least, each with its time; before the first and after the last the face stands still.
+    time : float
+        Seconds from the start of the film.
+    """
+    ordered = sorted(sightings, key=lambda one: one.time or 0.0)
+    place = bisect_left(ordered, time, key=lambda one: one.time or 0.0)
+    before, after = ordered[max(0, place - 1)], ordered[min(place, len(ordered) - 1)]
+    length = (after.time or 0.0) - (before.time or 0.0)
+    share = min(1.0, max(0.0, (time - (before.time or 0.0)) / length)) if length else 0.0
+    left, top, width, height = (a + share * (b - a) for a, b in zip(before.box, after.box, strict=True))
+    return left, top, width, height
 
 
 def timecode(seconds: float) -> str:

@@ -29,6 +29,9 @@ BOMB = 50_000
 
 Frame = NDArray[np.uint8]
 
+# Drawn people are more alike than real ones; this descriptor takes them for different people all the same.
+DRAWN = "deep"
+
 
 @lru_cache(maxsize=1)
 def frames() -> tuple[Frame, ...]:

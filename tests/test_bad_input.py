@@ -596,6 +596,7 @@ def test_names_may_hold_spaces_and_any_letter(inputs: Path, tmp_path: Path, read
         "faces": 1,
         "start": None,
         "end": None,
+        "files": [],
     }
 
 

@@ -139,7 +139,7 @@ def test_add_folders_arrays_and_both(sources: Path, tmp_path: Path, ready: Ready
     assert tree(tmp_path) == before
     listed = ready.works("list", "g", "--json", cwd=tmp_path).json["sets"]
     assert [one["id"] for one in listed] == sorted(IDS + both["added"])
-    known = {"id", "origin", "faces", "start", "end"}
+    known = {"id", "origin", "faces", "start", "end", "files"}
     assert all(one.keys() == known and one["faces"] == FRAMES for one in listed)
     assert {one["origin"] for one in listed if one["id"] == "p0/v0"} == {str(sources / "pics/p0/v0")}
 
@@ -615,7 +615,7 @@ def test_finding_a_set_loads_only_what_it_needs(tmp_path: Path) -> None:
         open_search(opened)
     loaded = (
         "import atexit, sys; atexit.register(lambda: print(sorted({'sklearn', 'cv2', 'scipy.stats', "
-        "'scipy.optimize', 'skimage', 'lookalike.questions'} & set(sys.modules)), file=sys.stderr)); "
+        "'scipy.optimize', 'lookalike.questions'} & set(sys.modules)), file=sys.stderr)); "
         "from lookalike.cli import main; main()"
     )
     asked = [sys.executable, "-c", loaded, "find", str(gallery), query, "--quiet"]

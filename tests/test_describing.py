@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from lookalike import FaceSet, Gallery, add
 from lookalike.describing import describe
 from lookalike.errors import BadInput
+from lookalike.intake.describer import same_person_of
 from lookalike.intake.pictures import encode_picture
+from lookalike.judging import decisions_table, judge, name, people_table
 from tests import media
 
 
@@ -34,6 +37,30 @@ def test_the_other_model_is_used_and_the_first_is_kept(gallery: Gallery) -> None
     again = describe(gallery, "lbp")
     assert again.sets == 0
     np.testing.assert_array_equal(gallery.get(ids[0]).faces, faces)
+
+
+def test_names_and_decisions_stay(gallery: Gallery) -> None:
+    one, other = gallery.ids()
+    judge(gallery, one, [other], "different")
+    name(gallery, [one], "Ada")
+    before = people_table(gallery), decisions_table(gallery)
+    describe(gallery, "sface")
+    assert (people_table(gallery), decisions_table(gallery)) == before
+
+
+def test_whoever_adds_to_an_older_gallery_is_told_once_of_the_better_model(tmp_path: Path) -> None:
+    path, photo, film = tmp_path / "old one.gallery", media.photo(tmp_path), media.video(tmp_path)
+    assert not add(path, [photo], "deep").remarks
+    command = f"lookalike describe '{path}' --descriptor sface"
+    # Nothing new, nothing said.
+    assert not add(path, [photo]).remarks
+    [(_, said)] = add(path, [film]).remarks
+    assert "sface, the default of new galleries, knows people better than deep" in said
+    assert f"`{command}`" in said
+    media.face(300, 3).save(tmp_path / "more.png")
+    assert not add(path, [tmp_path / "more.png"]).remarks
+    with Gallery(path) as gallery:
+        assert gallery.descriptor == "deep"
 
 
 def test_described_from_kept_pictures_is_described_from_the_file(gallery: Gallery, tmp_path: Path) -> None:
@@ -85,3 +112,15 @@ def test_sets_without_pictures_are_named(tmp_path: Path) -> None:
         gallery.add(FaceSet("a", np.eye(2, 3)), "array:x")
         with pytest.raises(BadInput, match="keeps no pictures of 1 set"):
             describe(gallery, "lbp")
+
+
+def test_same_person_is_known_without_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Probabilities of an older gallery are the same where its model is not installed any more."""
+    for missing in ("dlib", "onnxruntime"):
+        monkeypatch.setitem(sys.modules, missing, None)
+    assert same_person_of("deep") == 0.94
+    assert same_person_of("sface") == 0.5
+    assert same_person_of(f"onnx:sha256={'0' * 64},size=112") is None
+    assert (
+        same_person_of("array:embeddings") is same_person_of("somebody's own") is same_person_of(None) is None
+    )

@@ -79,7 +79,7 @@ def test_examples_run(page: Path, ready: Ready, tmp_path: Path, monkeypatch: pyt
 
 
 # What is said of long work every ten seconds, as on a machine that is busy with other tests.
-PROGRESS = re.compile(r"^[a-z ]+: \d+( of \d+, about \d+ s left)?\n", re.MULTILINE)
+PROGRESS = re.compile(r"^[a-z ]+: \d+( of \d+, about \d+ s left)?(; .*)?\n", re.MULTILINE)
 
 
 def check_session(text: str, ready: Ready, folder: Path, where: str) -> None:

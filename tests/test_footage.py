@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from lookalike import Gallery, add
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.intake.plan import Plan
+from lookalike.progress import Step
 from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
 
@@ -77,7 +80,7 @@ def archive(tmp_path: Path) -> Path:
 
 def test_an_album_is_grouped_by_person(archive: Path, tmp_path: Path) -> None:
     gallery = tmp_path / "g.gallery"
-    done = add(gallery, [archive])
+    done = add(gallery, [archive], media.DRAWN)
     assert sorted(done.added) == ["album#1", "album#2", "clip.mp4#1"]
     assert done.grown == ["album#1"]
     assert (done.files, done.known, done.failed) == (4, 0, [])
@@ -113,7 +116,7 @@ def test_only_what_is_new_or_changed_is_taken(archive: Path, tmp_path: Path) -> 
 
 def test_an_album_that_grows_joins_the_groups_it_has(archive: Path, tmp_path: Path) -> None:
     gallery = tmp_path / "g.gallery"
-    add(gallery, [archive / "album"])
+    add(gallery, [archive / "album"], media.DRAWN)
     media.face(250, 1).save(archive / "album" / "9.png")
     more = add(gallery, [archive / "album"])
     assert (more.added, more.grown) == ([], ["album#2"])
@@ -173,6 +176,25 @@ def test_the_plan_comes_first_and_can_be_declined(archive: Path, tmp_path: Path)
     assert plans[0].film_seconds == pytest.approx(len(media.frames()) / media.RATE, abs=0.2)
     assert done.added == []
     assert not (tmp_path / "g.gallery").exists()
+
+
+def test_the_progress_names_the_file_and_counts_faces(archive: Path, tmp_path: Path) -> None:
+    seen: list[Step] = []
+
+    def watching(items: Iterable[Any], text: str, total: int | None) -> Iterator[Any]:
+        for item in items:
+            if text == "looking for faces":
+                seen.append(item)
+            yield item
+
+    add(tmp_path / "g.gallery", [archive], "lbp", track=watching)
+    with Gallery(tmp_path / "g.gallery") as gallery:
+        faces = sum(one.faces for one in gallery.listing())
+        names = {Path(one.path).relative_to(archive).as_posix() for one in gallery.files()}
+    assert {step.words.partition(", ")[0] for step in seen} >= names
+    assert seen[-1].words.endswith(f", {faces} faces so far")
+    assert seen[-1].left == 0
+    assert all(step.left is not None and step.left > 0 for step in seen[:-1])
 
 
 def test_an_interrupted_run_goes_on(archive: Path, tmp_path: Path) -> None:
@@ -287,7 +309,7 @@ def test_a_photo_that_is_refused_leaves_its_album_whole(
         return np.ones_like(found) if len(asked) == 1 else found
 
     monkeypatch.setattr(Deep, "describe_many", failing)
-    done = add(tmp_path / "g.gallery", [archive / "album"])
+    done = add(tmp_path / "g.gallery", [archive / "album"], media.DRAWN)
     assert [file.endswith("0.png") for file, _ in done.failed] == [True]
     assert sorted(done.added) == ["album#1", "album#2"]
 

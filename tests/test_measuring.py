@@ -468,6 +468,37 @@ def test_a_new_report_replaces_the_earlier_one(world: Path, tmp_path: Path, read
     assert [path.name for path in tmp_path.iterdir()] == ["r"]
 
 
+def test_every_measure_by_a_column_of_the_labels(world: Path, tmp_path: Path, ready: Ready) -> None:
+    sizes = {id: "small" if id < "p3" else "large" for id in EVERYBODY}
+    rows = ["set_id,person,size", *(f"{id},{id[:-3]},{sizes[id]}" for id in EVERYBODY)]
+    (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n")
+    words = ("evaluate", world / "all.gallery", "--labels", "labels.csv", "--rerankers", "csls", "--seeds", 1)
+    told = ready.works(*words, "--by", "size", "--report", "r", "--json", "--quiet", cwd=tmp_path).json
+    assert list(told) == [*COUNTED, "by"]
+    groups = told["by"]["groups"]
+    # Ten people have three queries each; p10 and p11 have no match.
+    assert {name: (one["queries"], one["people"]) for name, one in groups.items()} == {
+        "large": (21, 7),
+        "small": (9, 3),
+    }
+    for method, measures in told["rerankers"].items():
+        assert list(groups["small"]["calibration"][method]) == SURENESS
+        for measure in ("mean_anr", "map", "rank1"):
+            sums = [one["queries"] * one["rerankers"][method][measure] for one in groups.values()]
+            assert sum(sums) / 30 == pytest.approx(measures[measure])
+    assert read_report(tmp_path / "r")["by"] == told["by"]
+    assert "By size" in (tmp_path / "r/report.html").read_text()
+    shown = ready.works(*words, "--by", "size", "--quiet", cwd=tmp_path).out.splitlines()
+    [small] = [line for line in shown if re.match(r"small +9 +3 +csls ", line)]
+    assert f"{groups['small']['rerankers']['csls']['map']:.4f}" in small
+    # Without it, nothing else changes.
+    plain = ready.works(*words, "--json", "--quiet", cwd=tmp_path).json
+    assert plain == {name: value for name, value in told.items() if name != "by"}
+    refused = ready.run(*words, "--by", "hair", cwd=tmp_path)
+    assert (refused.code, refused.out) == (3, "")
+    assert "no label file has a column 'hair' beside who is on each set: give one of 'size'" in refused.err
+
+
 # Compare.
 
 

@@ -86,6 +86,7 @@ CASES = [
     Case("evaluate g.gallery --labels ../in/one_person.csv --split", BAD, "show one person, 'she'"),
     Case(f"{LABELLED} --labels ../in/contrary.csv", BAD, "is 'p0' in one label file and 'p1' in another"),
     Case(f"{LABELLED} --labels ../in/missing.csv", MISSING, "no label file ../in/missing.csv"),
+    Case(f"{LABELLED} --by age", BAD, "has a column 'age' beside who is on each set: they have no other"),
     # Labels that contradict themselves, or are none.
     _labels("twice.csv", "line 14: set 'p0/v0' is labelled twice, as 'p0': remove one"),
     _labels("contradiction.csv", "line 14: set 'p0/v0' is labelled twice, as 'p0' and 'p1'"),

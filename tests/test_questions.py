@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike import Gallery, add
+from lookalike import Gallery, add, questions
+from lookalike.asking import Several
 from lookalike.errors import BadInput, NotFound
+from lookalike.everybody import AROUND
 from lookalike.questions import read_queries, read_query
+from lookalike.sighting import box_at
 from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
+
+FILM = draw_footage(seconds=6)
+# When two people are seen side by side.
+BOTH = 4.0
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A film with several people, a photo of two, an album of one."""
+    """A film of one person and then two, a photo of two, an album of one."""
     folder = tmp_path_factory.mktemp("asked")
-    drawn = draw_footage()
-    write_footage(folder / "film.mp4", drawn.frames(), drawn.rate)
+    write_footage(folder / "film.mp4", FILM.frames(), FILM.rate)
     left, right = (np.asarray(media.face(240, person)) for person in (0, 1))
     Image.fromarray(np.hstack([left, right])).save(folder / "two.png")
     (folder / "album").mkdir()
@@ -47,8 +54,12 @@ def test_a_photo_of_one_person_is_a_question(gallery: Gallery, folder: Path) -> 
 
 
 def test_a_photo_of_two_needs_a_choice(gallery: Gallery, folder: Path) -> None:
-    with pytest.raises(BadInput, match=r"several people: choose one with --face or --set .*'two.png#1'"):
+    with pytest.raises(
+        Several, match=r"several people: choose one with --face .*1 is 'two.png#1', 2"
+    ) as both:
         read_query(gallery, folder / "two.png")
+    (left, *_), (right, *_) = both.value.boxes
+    assert 0 < left < 240 < right < 480
     first, second = (read_query(gallery, folder / "two.png", face=number) for number in (1, 2))
     np.testing.assert_array_equal(first.faces, gallery.get("two.png#1").faces)
     np.testing.assert_array_equal(second.faces, read_query(gallery, folder / "two.png", "two.png#2").faces)
@@ -82,28 +93,93 @@ def test_a_photo_of_an_album_that_cannot_be_read_is_named(
 
 
 def test_a_film_is_asked_by_time_and_place(gallery: Gallery, folder: Path) -> None:
-    tracks = draw_footage().tracks
-    pairs = [
-        (first, second)
-        for first in tracks
-        for second in tracks
-        if first is not second and max(first.start, second.start) + 0.6 < min(first.end, second.end) - 0.6
-    ]
-    first, second = pairs[0]
-    time = (max(first.start, second.start) + min(first.end, second.end)) / 2
-    with pytest.raises(BadInput, match="several people: choose one with --face, --at or --set") as every:
+    with pytest.raises(Several, match="several people: choose one with --at, --face or --set") as every:
         read_query(gallery, folder / "film.mp4")
-    assert "more)" in str(every.value)
-    # Who is not seen then is not offered.
-    with pytest.raises(BadInput, match="several people: choose one with --face or --set") as two:
-        read_query(gallery, folder / "film.mp4", at=time)
-    assert str(two.value).count(" from 00:00:") == 2
-    one, other = (read_query(gallery, folder / "film.mp4", face=number, at=time) for number in (1, 2))
-    assert one.id != other.id
-    near = [min(asked.sightings, key=lambda seen: abs((seen.time or 0) - time)) for asked in (one, other)]
-    assert near[0].box[0] < near[1].box[0]
+    assert str(every.value).count(" from 00:00:") == 3
+    assert not every.value.boxes  # they are in no one picture
+    # Who is not seen then is not offered, and numbers of sets that were not all looked for are not named.
+    with pytest.raises(Several, match=r"at 00:00:04.0: choose one with --face \(1 to 2 from the left\)"):
+        read_query(gallery, folder / "film.mp4", at=BOTH)
+    one, other = (read_query(gallery, folder / "film.mp4", face=number, at=BOTH) for number in (1, 2))
+    assert one.id == other.id == "film.mp4 at 00:00:04.0"
+    assert box_at(one.sightings, BOTH)[0] < box_at(other.sightings, BOTH)[0]
+    # Only what lies around the time is looked at.
+    times = [seen.time or 0.0 for asked in (one, other) for seen in asked.sightings]
+    assert min(times) >= BOTH - AROUND - 0.1
+    assert max(times) <= BOTH + AROUND + 0.1
+    with pytest.raises(NotFound, match=r"no face number 3 to choose at 00:00:04.0 \(1 to 2 from the left\)"):
+        read_query(gallery, folder / "film.mp4", face=3, at=BOTH)
     with pytest.raises(NotFound, match="shows no face at 01:00:00"):
         read_query(gallery, folder / "film.mp4", at=3600.0)
+
+
+# Films that the gallery holds are not looked at again.
+
+
+@pytest.fixture(scope="module")
+def kept(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
+    path = tmp_path_factory.mktemp("kept") / "g.gallery"
+    add(path, [folder / "film.mp4"])
+    with Gallery(path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "seen_in", lambda *given: pytest.fail("the film was looked at"))
+
+
+@pytest.mark.usefixtures("nobody_looks")
+def test_the_kept_faces_are_the_question(kept: Gallery, folder: Path) -> None:
+    found = read_query(kept, folder / "film.mp4", at=1.0)
+    own = kept.get("film.mp4#1", pictures=True)
+    np.testing.assert_array_equal(found.faces, own.faces)
+    assert (found.id, found.pictures, found.sightings) == (own.id, own.pictures, own.sightings)
+
+
+@pytest.mark.usefixtures("nobody_looks")
+def test_people_are_numbered_from_the_left(kept: Gallery, folder: Path) -> None:
+    ordered = sorted(["film.mp4#2", "film.mp4#3"], key=lambda one: box_at(kept.get(one).sightings, BOTH)[0])
+    words = rf"choose one with --face \(1 to 2 from the left: 1 is '{ordered[0]}', 2 is '{ordered[1]}'"
+    with pytest.raises(Several, match=words) as several:
+        read_query(kept, folder / "film.mp4", at=BOTH)
+    # Where the drawn faces are.
+    drawn = sorted(track.box(BOTH) for track in FILM.tracks if track.start <= BOTH <= track.end)
+    for (left, top, width, height), truth in zip(several.value.boxes, drawn, strict=True):
+        assert truth[0] < left + width / 2 < truth[0] + truth[2]
+        assert truth[1] < top + height / 2 < truth[1] + truth[3]
+    for number, set_id in enumerate(ordered, start=1):
+        assert read_query(kept, folder / "film.mp4", face=number, at=BOTH).id == set_id
+
+
+@pytest.mark.usefixtures("nobody_looks")
+def test_a_name_of_the_gallery_chooses_too(kept: Gallery, folder: Path) -> None:
+    assert read_query(kept, folder / "film.mp4", "film.mp4#3").id == "film.mp4#3"
+    with pytest.raises(NotFound, match=r"no set called 'film.mp4#9'"):
+        read_query(kept, folder / "film.mp4", "film.mp4#9")
+
+
+@pytest.mark.usefixtures("nobody_looks")
+def test_a_moment_after_a_cut_offers_nobody_of_before(kept: Gallery, folder: Path) -> None:
+    cut = FILM.cuts[0]
+    with pytest.raises(Several) as several:
+        read_query(kept, folder / "film.mp4", at=cut + 0.1)
+    assert "film.mp4#1" not in str(several.value)
+
+
+@pytest.mark.usefixtures("nobody_looks")
+def test_a_moved_film_is_known_by_its_content(kept: Gallery, folder: Path, tmp_path: Path) -> None:
+    moved = Path(shutil.copyfile(folder / "film.mp4", tmp_path / "elsewhere.mp4"))
+    assert read_query(kept, moved, at=1.0).id == "film.mp4#1"
+
+
+@pytest.mark.usefixtures("nobody_looks")
+def test_another_film_of_the_same_length_is_looked_at(kept: Gallery, folder: Path, tmp_path: Path) -> None:
+    content = bytearray((folder / "film.mp4").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "film.mp4").write_bytes(content)
+    with pytest.raises(pytest.fail.Exception, match="was looked at"):
+        read_query(kept, tmp_path / "film.mp4", at=1.0)
 
 
 def test_every_face_of_a_source_can_be_asked_with(gallery: Gallery, folder: Path) -> None:

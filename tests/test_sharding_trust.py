@@ -201,7 +201,7 @@ def test_footage(tmp_path: Path) -> None:
     Image.new("RGB", (300, 200), (90, 90, 90)).save(archive / "album" / "wall.png")
     shutil.copy(media.video(tmp_path), archive / "clip.mp4")
     folder = empty_collection(tmp_path / "d", 4)
-    done = add(folder, [archive])
+    done = add(folder, [archive], media.DRAWN)
     assert sorted(done.added) == ["album#1", "album#2", "album/inner#1", "clip.mp4#1"]
     media.face(260, 1).save(archive / "album" / "9.png")
     (archive / "clip.mp4").rename(archive / "moved.mp4")

@@ -11,7 +11,22 @@ from PIL import Image, ImageColor
 from lookalike import FaceSet, Gallery, Search, open_search
 from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
 from lookalike.intake.pictures import decode_picture, encode_picture
-from lookalike.showing import CHAIN_LEFT, FACE, GAP, INK, MARGIN, PAPER, RIGHT, WIDTH, WRONG, draw_ranking
+from lookalike.showing import (
+    CHAIN_LEFT,
+    FACE,
+    FRAME,
+    GAP,
+    INK,
+    LONGEST,
+    MARGIN,
+    PAPER,
+    RIGHT,
+    WIDTH,
+    WRONG,
+    draw_faces,
+    draw_ranking,
+)
+from lookalike.worlds.footage import write_footage
 from tests.small_world import small_world
 
 HEAD, ROW = FACE + 96, FACE + 2 * GAP + 26
@@ -210,3 +225,40 @@ def test_drawing_twice_gives_the_same_picture(gallery: Gallery, search: Search, 
         for name in ("one.png", "two.png"):
             draw_ranking(gallery, search, SETS[1].id, tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+
+
+def test_faces_to_choose_from_are_framed_and_numbered(tmp_path: Path) -> None:
+    gray = np.full((300, 400, 3), 90, np.uint8)
+    Image.fromarray(gray).save(tmp_path / "photo.png")
+    draw_faces(tmp_path / "photo.png", None, [(20, 60, 80, 100), (250, 5, 90, 90)], tmp_path / "one.png")
+    sheet = pixels(tmp_path / "one.png")
+    assert sheet.shape == (300, 400, 3)
+    for left, top, right, bottom in ((20, 60, 100, 160), (250, 5, 340, 95)):
+        for row_, column in ((bottom, (left + right) // 2), (top + 50, left), (top + 50, right)):
+            assert has(sheet[row_ - 2 : row_ + 3, column - 2 : column + 3], FRAME)
+        # The middle of the face is left as it is.
+        assert not has(sheet[top + 30 : bottom - 30, left + 30 : right - 30], FRAME)
+    # Its number is above the first face, and inside where there is no room above.
+    first, second = sheet[40:60, 20:60], sheet[5:25, 250:290]
+    assert has(first, "#ffffff", 40)
+    assert has(second, "#ffffff", 40)
+    assert not np.array_equal(first, second), "1 and 2 look alike"
+    assert (sheet[200:, :] == 90).all()
+
+
+def test_large_photos_with_faces_to_choose_from_are_reduced(tmp_path: Path) -> None:
+    Image.fromarray(np.full((1500, 2 * LONGEST), 90, np.uint8)).save(tmp_path / "photo.png")
+    draw_faces(tmp_path / "photo.png", None, [(1000, 400, 400, 600)], tmp_path / "one.png")
+    sheet = pixels(tmp_path / "one.png")
+    assert sheet.shape == (750, LONGEST, 3)
+    assert has(sheet[300:310, 495:510], FRAME)
+    assert not has(sheet[:, 710:], FRAME)
+
+
+def test_faces_are_shown_at_their_time(tmp_path: Path) -> None:
+    frames = (np.full((90, 160, 3), level, np.uint8) for level in (40, 200))
+    write_footage(tmp_path / "film.mp4", frames, 1.0)
+    draw_faces(tmp_path / "film.mp4", 1.0, [(60, 40, 30, 30)], tmp_path / "one.png")
+    assert tuple(pixels(tmp_path / "one.png")[85, 10]) == pytest.approx((200, 200, 200), abs=4)
+    with pytest.raises(StorageFailed, match="cannot be written"):
+        draw_faces(tmp_path / "film.mp4", 1.0, [], tmp_path / "one.unknown")

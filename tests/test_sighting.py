@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.errors import BadInput
-from lookalike.sighting import Sighting, seconds, timecode
+from lookalike.sighting import Sighting, box_at, seconds, timecode
 
 GOOD = Sighting((10.0, 20.0, 80.0, 90.0), 0.9, 0.5, 0.4, 0.1, 70.2)
 numbers = st.floats(0, 1)
@@ -35,6 +35,18 @@ def test_what_is_written_is_read_back(box, score, sharpness, exposure, turn, tim
 def test_what_is_no_sighting_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="does not describe a sighting"):
         Sighting.from_text(text)
+
+
+def test_between_two_sightings_a_face_moves_evenly() -> None:
+    first, last = (
+        Sighting((left, 10, 40, side), 0.9, 0.5, 0.4, 0.1, time)
+        for left, side, time in ((100, 50, 1.0), (200, 70, 3.0))
+    )
+    for both in ((first, last), (last, first)):
+        assert box_at(both, 1.5) == (125, 10, 40, 55)
+        assert box_at(both, 1.0) == box_at(both, 0.0) == first.box
+        assert box_at(both, 3.0) == box_at(both, 9.0) == last.box
+    assert box_at([last], 2.0) == last.box
 
 
 def test_numbers_must_be_finite() -> None:

@@ -49,6 +49,13 @@ def doctor(json: Json = False) -> None:
     report(json)
 
 
+def models(json: Json = False) -> None:
+    """Name every model file: its SHA-256, licence, source, what it was trained on, for whom it is weak."""
+    from lookalike.cli.models import report
+
+    report(json)
+
+
 # In the order in which a newcomer needs them.
 app.command()(demo)
 app.command()(filling.add)
@@ -72,3 +79,4 @@ app.command()(trusting.restore)
 app.command()(trusting.upgrade)
 app.command()(trusting.history)
 app.command()(doctor)
+app.command()(models)

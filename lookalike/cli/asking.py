@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +24,7 @@ from lookalike.cli.options import (
     Seed,
     Similarity,
 )
-from lookalike.cli.terminal import plain, print_json, print_table, say, seen_from_to
+from lookalike.cli.terminal import listed, plain, print_json, print_table, say, seen_from_to
 
 if TYPE_CHECKING:
     from lookalike.collection.queries import SetFacts
@@ -39,7 +40,10 @@ def find(
     set_id: QuerySet = None,
     face: Face = None,
     at: At = None,
-    picture: Annotated[Path | None, typer.Option(help="Also draw the answers into this PNG file.")] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Also draw the answers, or the faces to choose from, into this PNG file."),
+    ] = None,
     shortlist: Annotated[
         bool | None,
         typer.Option(
@@ -56,26 +60,33 @@ def find(
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
     from lookalike import open_gallery
-    from lookalike.asking import check_top
-    from lookalike.showing import check_new, draw_ranking
+    from lookalike.asking import Several, check_top
+    from lookalike.showing import check_new, draw_faces, draw_ranking
 
     check_top(top)
     if picture is not None:
         check_new(picture)
     with open_engine(engine, address) as place, open_gallery(gallery, partial=True) as opened:
         say_unreachable(opened)
-        asked = read_asked(opened, query, set_id, face, at)
+        try:
+            asked = read_asked(opened, query, set_id, face, at)
+        except Several as several:
+            if picture is not None and several.boxes:
+                draw_faces(several.path, several.at, several.boxes, picture)
+                say(f"the faces are numbered in {picture}", quiet)
+            raise
         search = open_search_of(opened, similarity, reranker, seed, quiet, shortlist, prepare, place)
         ranking = search.find(asked, top)
         if picture is not None:
             draw_ranking(opened, search, asked, picture, top)
         known = list(opened.listing(ranking.ids))
+        files = opened.paths(ranking.ids)
     if ranking.total < ranking.sets:
         say(f"a shortlist of {ranking.total} of {ranking.sets} sets was ranked; see --exhaustive", quiet)
     if json:
         told = ranking.to_dict()
         for answer, one in zip(told["answers"], known, strict=True):
-            answer |= _place(one)
+            answer |= _place(one, files[one.id])
         print_json(told)
         return
     columns = [
@@ -86,9 +97,13 @@ def find(
         ("baseline", "right"),
         ("through", "left"),
     ]
-    # Only films have times: where there are none, there is no column for them.
-    times = [seen_from_to(one.start, one.end) for one in known]
-    columns += [("time", "left")] if any(times) else []
+    # Only films have times, and only photos several files: where there are none, there is no column for them.
+    seen = {
+        "time": [seen_from_to(one.start, one.end) for one in known],
+        "photos": ["" if one.start is not None else listed(files[one.id]) for one in known],
+    }
+    seen = {name: words for name, words in seen.items() if any(words)}
+    columns += [(name, "left") for name in seen]
     print_table(
         columns,
         (
@@ -99,9 +114,9 @@ def find(
                 f"{a.score:.3f}",
                 f"{a.baseline:.3f} (rank {a.baseline_rank})",
                 a.way,
-                *([time] if any(times) else []),
+                *(words[place] for words in seen.values()),
             )
-            for a, time in zip(ranking, times, strict=True)
+            for place, a in enumerate(ranking)
         ),
     )
     print(plain(ranking.reading))
@@ -134,14 +149,15 @@ def explain(
         search = open_search_of(opened, similarity, reranker, seed, quiet, prepare=prepare, engine=place)
         explanation = search.explain(asked, target)
         [known] = opened.listing([target])
+        [files] = opened.paths([target]).values()
     if json:
         told = explanation.to_dict()
-        told["answer"] |= _place(known)
+        told["answer"] |= _place(known, files)
         print_json(told)
     else:
         print_explanation(explanation)
 
 
-def _place(known: SetFacts) -> dict[str, str | float | None]:
+def _place(known: SetFacts, files: Sequence[str]) -> dict[str, str | float | Sequence[str] | None]:
     """What the gallery knows of an answer, beside what the ranking says."""
-    return {"origin": known.origin, "start": known.start, "end": known.end}
+    return {"origin": known.origin, "files": files, "start": known.start, "end": known.end}

@@ -92,7 +92,7 @@ def _detector() -> str:
     # A gray picture shows nobody: whoever finds somebody there is broken.
     if Detector().find(np.full((120, 160, 3), 127, dtype=np.uint8)):
         raise LookalikeError("the detector finds faces where there are none: install it again")
-    return f"YuNet in OpenCV {importlib.import_module('cv2').__version__}"
+    return f"YuNet in {_library('onnxruntime' if _has_onnxruntime() else 'cv2')}"
 
 
 def _descriptor(name: str) -> Finding:
@@ -100,9 +100,22 @@ def _descriptor(name: str) -> Finding:
     try:
         made = parts.build("descriptors", name)
         made.check()
-        return Finding(part, True, f"{made.dimension} numbers a face")
     except LookalikeError as reason:
         return Finding(part, False, str(reason))
+    slower = (
+        ""
+        if not made.cards or _has_onnxruntime()
+        else ", more slowly than by onnxruntime: pip install onnxruntime"
+    )
+    return Finding(part, True, f"{made.dimension} numbers a face{slower}")
+
+
+def _has_onnxruntime() -> bool:
+    try:
+        importlib.import_module("onnxruntime")
+    except ImportError:
+        return False
+    return True
 
 
 def _library(module: str, package: str | None = None) -> str:

@@ -27,7 +27,7 @@ def add(
     ],
     descriptor: Annotated[
         str | None,
-        typer.Option(help="What describes faces (default: as in the gallery, or deep; lbp if --cropped)."),
+        typer.Option(help="What describes faces (default: as in the gallery, or sface; lbp if --cropped)."),
     ] = None,
     cropped: Annotated[
         bool | None,

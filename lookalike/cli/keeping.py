@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,11 +21,13 @@ from lookalike.cli.options import (
     Seed,
     Similarity,
 )
-from lookalike.cli.terminal import Progresses, counted, print_json, print_table, say, seen_from_to
+from lookalike.cli.terminal import Progresses, counted, listed, print_json, print_table, say, seen_from_to
 from lookalike.errors import BadInput
+from lookalike.ordering import natural_order
 
 if TYPE_CHECKING:
     from lookalike.collection.media import MediaFile
+    from lookalike.collection.queries import SetFacts
 
 
 def index(
@@ -143,16 +145,38 @@ def list_sets(
         if files:
             _print_files(opened.files(), json)
             return
-        sets = list(opened.listing())
+        sets = sorted(opened.listing(), key=lambda one: natural_order(one.id))
+        paths = opened.paths()
     if json:
         known = ("id", "origin", "faces", "start", "end")
-        print_json({"sets": [{name: getattr(one, name) for name in known} for one in sets]})
+        told = [{name: getattr(one, name) for name in known} for one in sets]
+        print_json({"sets": [{**one, "files": paths.get(one["id"], [])} for one in told]})
         return
     columns = [("set", "left"), ("faces", "right"), ("time", "left"), ("origin", "left")]
-    print_table(columns, ((one.id, one.faces, seen_from_to(one.start, one.end), one.origin) for one in sets))
+    print_table(
+        columns,
+        (
+            (one.id, one.faces, seen_from_to(one.start, one.end), _origin(one, paths.get(one.id, [])))
+            for one in sets
+        ),
+    )
 
 
-def _print_files(files: Sequence[MediaFile], json: bool) -> None:
+def _origin(one: SetFacts, paths: Sequence[str]) -> str:
+    """Where a set is from: its file, or all photos of it, folder by folder."""
+    if len(paths) < 2:
+        return one.origin
+    folders: dict[PurePath, list[str]] = {}
+    for path in paths:
+        folders.setdefault(PurePath(path).parent, []).append(path)
+    if len(folders) == 1:
+        # As it was given, which is shorter.
+        return f"{PurePath(one.origin).parent}: {listed(paths)}"
+    return "; ".join(f"{folder}: {listed(several)}" for folder, several in folders.items())
+
+
+def _print_files(found: Sequence[MediaFile], json: bool) -> None:
+    files = sorted(found, key=lambda one: natural_order(one.path))
     if json:
         known = ("path", "kind", "size", "content", "settings", "remark")
         print_json({"files": [{name: getattr(one, name) for name in known} for one in files]})

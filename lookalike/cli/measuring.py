@@ -52,6 +52,10 @@ def evaluate(
             "an ANR becomes c / (c + 1) of itself with c matches, rank-1 and match in 100 are always 1.",
         ),
     ] = False,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Also every measure by what this column of the labels says."),
+    ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write a report with figures into this folder.")
     ] = None,
@@ -63,9 +67,10 @@ def evaluate(
 ) -> None:
     """Measure on your own data: every set with a match is a query, left out of its own gallery."""
     from lookalike import open_gallery
-    from lookalike.cli.reasons import print_evaluation
+    from lookalike.cli.reasons import print_evaluation, print_groups
     from lookalike.evaluation.experiment import Experiment, check_experiment
-    from lookalike.evaluation.labels import join_labels, read_labels
+    from lookalike.evaluation.groups import grouped
+    from lookalike.evaluation.labels import join_labels, read_groups, read_labels
     from lookalike.questions import read_queries
 
     if split and queries:
@@ -88,6 +93,7 @@ def evaluate(
     names = _names((PLAIN if report is None else REPORTED) if rerankers is None else rerankers)
     chosen = range(seed, seed + (seeds or (1 if report is None else 3)))
     known = join_labels(read_labels(path) for path in labels)
+    groups = None if by is None else read_groups(labels, by)
     with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         asked = [query for path in queries for query in read_queries(opened, path)] if queries else None
         check_experiment(opened, known, names, chosen, asked)
@@ -102,15 +108,18 @@ def evaluate(
         if done:
             say(f"going on after {done} queries of an interrupted run", quiet)
         result = experiment.run(sweep, track)
+        parted = None if by is None or groups is None else grouped(result, by, groups)
         if report is not None:
             from lookalike.reporting.report import report as write
 
-            write(report, experiment, result, faces, _command(), track)
+            write(report, experiment, result, faces, _command(), track, parted)
         experiment.finish()
     if json:
-        print_json(result.to_dict())
+        print_json(result.to_dict() | ({} if parted is None else {"by": parted.to_dict()}))
     else:
         print_evaluation(result)
+        if parted is not None:
+            print_groups(parted)
     if report is not None:
         say(f"the report is in {report / 'report.html'}", quiet)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lookalike.cli.terminal import print_table
+from lookalike.evaluation.groups import INTERVAL, METHOD, Grouped
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.reliability import SURENESS
 from lookalike.evaluation.results import Evaluation
@@ -144,6 +145,15 @@ def print_evaluation(result: Evaluation) -> None:
         [("reranker", "left"), *((heading, "right") for heading in SURENESS.values())],
         ((name, *(_number(row[key]) for key in SURENESS)) for name, row in sure.items()),
     )
+
+
+def print_groups(parted: Grouped) -> None:
+    """Print every measure by group of queries."""
+    for columns, rows in (parted.measures(), parted.sureness()):
+        if rows:
+            print()
+            words = {METHOD: "reranker", INTERVAL: INTERVAL, parted.column: parted.column}
+            print_table([(words.get(one, one), "left" if one in words else "right") for one in columns], rows)
 
 
 def _number(value: float | None) -> str:

@@ -6,13 +6,15 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from lookalike.progress import Step
 from lookalike.sighting import timecode
 
 Item = TypeVar("Item")
@@ -39,9 +41,14 @@ class Progresses:
         return self._bar(items, text, total) if err.is_terminal else self._lines(items, text, total)
 
     def _bar(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=err, transient=True) as progress:
-            yield from progress.track(items, total=total, description=text)
+        # A file may be called like a style.
+        words = TextColumn("{task.description}", markup=False)
+        with Progress(words, BarColumn(), MofNCompleteColumn(), _Left(), console=err, transient=True) as bar:
+            task = bar.add_task(text, total=total)
+            for item in items:
+                yield item
+                told = {"description": f"{text}: {plain(item.words)}"} if isinstance(item, Step) else {}
+                bar.update(task, advance=1, left=getattr(item, "left", None), **told)  # type: ignore[arg-type]
 
     def _lines(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
         start = said = time.monotonic()
@@ -50,10 +57,23 @@ class Progresses:
             now = time.monotonic()
             if now - said >= SECONDS_BETWEEN_LINES:
                 said = now
-                left = (
-                    f" of {total}, about {(now - start) / done * (total - done):.0f} s left" if total else ""
-                )
-                err.print(f"{text}: {done}{left}")
+                step = item if isinstance(item, Step) else Step("")
+                rest = (now - start) / done * ((total or 0) - done) if step.left is None else step.left
+                left = f" of {total}, about {rest:.0f} s left" if total else ""
+                words = f"; {plain(step.words)}" if step.words else ""
+                err.print(f"{text}: {done}{left}{words}", markup=False)
+
+
+class _Left(TimeRemainingColumn):
+    """Time left as the work itself tells it, or as its pace so far does."""
+
+    def render(self, task: Task) -> Text:
+        """Write it as hours, minutes and seconds."""
+        left = task.fields.get("left")
+        if left is None:
+            return super().render(task)
+        minutes, seconds = divmod(round(left), 60)
+        return Text(f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}", style="progress.remaining")
 
 
 def plain(text: str) -> str:
@@ -75,6 +95,11 @@ def counted(sets: int) -> str:
 def seen_from_to(start: float | None, end: float | None) -> str:
     """From when to when a set is seen in its film; nothing for what is in no film."""
     return "" if start is None or end is None else f"{timecode(start)} - {timecode(end)}"
+
+
+def listed(paths: Iterable[str]) -> str:
+    """Files by their names, without their folders."""
+    return ", ".join(PurePath(path).name for path in paths)
 
 
 def print_json(value: Any) -> None:

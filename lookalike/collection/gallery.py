@@ -261,7 +261,11 @@ class Gallery(Readable):
             models.use(connection, self.path, name)
 
     def set_hint(self, name: str, value: str | None) -> None:
-        """Remember a hint, or forget it: ``model_file`` says where the file of the current model lies."""
+        """Remember a hint, or forget it.
+
+        ``model_file`` says where the file of the current model lies, ``successor_told`` of which better model
+        its owner was told.
+        """
         queries.check_hint(name)
         with self._opened.transaction(writing=True) as connection:
             queries.set_hint(connection, name, value)

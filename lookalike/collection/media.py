@@ -15,6 +15,7 @@ from lookalike.collection import schema
 from lookalike.collection.failures import damaged_rows
 from lookalike.collection.schema import storable
 from lookalike.errors import BadInput
+from lookalike.ordering import natural_order
 
 KINDS: Final = ("video", "photo")
 SHA_256: Final = re.compile(r"[0-9a-f]{64}")
@@ -103,6 +104,31 @@ def of_set(connection: sqlite3.Connection, where: Path, set_id: str) -> list[Med
         " ORDER BY path, content"
     )
     return _select(connection, where, asked, storable(set_id))
+
+
+def set_ids(connection: sqlite3.Connection, content: str) -> list[str]:
+    """Ids of the sets that have faces of the file of this content, in order."""
+    if schema.found(connection) < 2:
+        return []
+    asked = (
+        "SELECT id FROM sets JOIN set_files ON set_number = sets.number"
+        " JOIN files ON file_number = files.number WHERE files.content = ? ORDER BY id"
+    )
+    return [str(row[0]) for row in connection.execute(asked, (storable(content),))]
+
+
+def paths(connection: sqlite3.Connection, where: Path) -> dict[str, list[str]]:
+    """Where the files lie that each set has faces of, as people order them; sets without any are left out."""
+    if schema.found(connection) < 2:
+        return {}
+    asked = (
+        f"SELECT sets.id, checksum, {', '.join(f'files.{field.name}' for field in fields(MediaFile))}"
+        " FROM set_files JOIN sets ON set_number = sets.number JOIN files ON file_number = files.number"
+    )
+    found: dict[str, list[str]] = {}
+    for set_id, *row in connection.execute(asked):
+        found.setdefault(str(set_id), []).append(_checked(where, *row).path)
+    return {set_id: sorted(several, key=natural_order) for set_id, several in found.items()}
 
 
 class RememberedFiles:

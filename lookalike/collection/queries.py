@@ -17,7 +17,7 @@ SUGGESTIONS = 3
 # Spelling help compares the id with every other, in Python: beyond this many it would keep the user waiting.
 MOST_COMPARED = 20_000
 # Facts that help the user's programs and shape nothing: where the file of the current model was last seen.
-HINTS: Final = ("model_file",)
+HINTS: Final = ("model_file", "successor_told")
 Version = tuple[int, int]
 # What is to be said of an id that is not there; None if it is.
 Lookup = Callable[[str], NotFound | None]

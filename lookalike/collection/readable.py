@@ -17,6 +17,7 @@ from lookalike.collection.queries import SetFacts
 from lookalike.collection.verdicts import Pair
 from lookalike.decision import Decision
 from lookalike.faceset import FaceSet
+from lookalike.ordering import natural_order
 
 
 class Snapshot(NamedTuple):
@@ -114,10 +115,26 @@ class Readable:
             self._files.keep(queries.version(connection))
             return self._files.of_set(connection, self.path, set_id)
 
+    def paths(self, ids: Iterable[str] | None = None) -> dict[str, list[str]]:
+        """Where the videos and photos of some sets lie, as people order them.
+
+        Of all sets unless ids are given, those left out then of which no file is known.
+        """
+        if ids is not None:
+            files = {one: self.files_of(one) for one in queries.several(ids)}
+            return {one: sorted((file.path for file in files[one]), key=natural_order) for one in files}
+        with self._opened.transaction() as connection:
+            return media.paths(connection, self.path)
+
     def file_of(self, content: str) -> MediaFile | None:
         """The file whose bytes have this SHA-256, if it was looked at."""
         with self._opened.transaction() as connection:
             return media.of(connection, self.path, content)
+
+    def sets_of(self, content: str) -> list[str]:
+        """Ids of the sets that have faces of the file whose bytes have this SHA-256, by code point."""
+        with self._opened.transaction() as connection:
+            return media.set_ids(connection, content)
 
     def file_at(self, path: str, size: int, changed: int) -> MediaFile | None:
         """The file that was last seen at this path, if it has this size and time of change: a quick look."""

@@ -110,11 +110,24 @@ class ReadableShards(Readable):
             found = {one.content: one for one in chain(*self._merged.each(held, media.everything))}
             return sorted(found.values(), key=lambda one: (one.path, one.content))
 
+    def paths(self, ids: Iterable[str] | None = None) -> dict[str, list[str]]:
+        """Where the videos and photos of some sets lie, as people order them. As `Gallery.paths`."""
+        if ids is not None:
+            return super().paths(ids)
+        with self._together.reading() as held:
+            each = self._merged.each(held, media.paths)
+            return {set_id: several for found in each for set_id, several in found.items()}
+
     def file_of(self, content: str) -> MediaFile | None:
         """The file whose bytes have this SHA-256, if it was looked at."""
         with self._together.reading() as held:
             found = (media.of(held[place], one.path, content) for place, one in enumerate(self.shards))
             return next(filter(None, found), None)
+
+    def sets_of(self, content: str) -> list[str]:
+        """Ids of the sets that have faces of the file whose bytes have this SHA-256, by code point."""
+        with self._together.reading() as held:
+            return sorted(chain(*(media.set_ids(one, content) for one in held.values())))
 
     def file_at(self, path: str, size: int, changed: int) -> MediaFile | None:
         """The file that was last seen at this path, if it has this size and time of change: a quick look."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.descriptors._network import open_session
+from lookalike.descriptors._rewriting import without_prelu
 from lookalike.errors import BadInput, NotFound
 
 # What the format itself allows a file that holds all its weights.
@@ -108,21 +110,8 @@ def _content(path: Path, told: str) -> bytes:
 
 
 def _session(data: bytes, told: str) -> Any:
-    """Load the model into ONNX Runtime, which computes its outputs on the processor.
-
-    No library of custom operators is registered, so a model that needs one is refused, and no format
-    but ONNX is read.
-    """
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.add_session_config_entry("session.load_model_format", "ONNX")
-    # One thread a picture: sums do not depend on how many there are. Several pictures go on several threads.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.use_deterministic_compute = True
-    options.log_severity_level = 4  # what is wrong is said by our own sentence
     try:
-        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        return open_session(without_prelu(data))
     except Exception as reason:  # its errors have no family
         raise BadInput(
             f"the model {told} is not an ONNX file that ONNX Runtime can use: {_first_line(reason)}"

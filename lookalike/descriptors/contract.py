@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lookalike import parts
 from lookalike.errors import BadInput
+from lookalike.modelcard import ModelCard
 
 Picture = NDArray[np.uint8]
 Vector = NDArray[np.float32]
@@ -35,9 +36,16 @@ class Descriptor(ABC):
     # Cosine of two faces from which they are almost surely one person: fewer than 1 in 1,000 pairs of
     # different people reach it. Photos of an album are grouped by it. None if the descriptor cannot tell.
     same_person: float | None = None
+    # Another descriptor that knows people better, which whoever uses this one should hear of.
+    succeeded_by: str = ""
+    # Whether it is believed about people whatever they look like: tracks on both sides of a cut are joined by
+    # it alone, and faces of one track that no chain of such pairs links are parted (`intake/purity.py`).
+    parts_people: bool = False
     # Whether it reads a file of the user's, and where that lies.
     takes_file: bool = False
     model_file: str = ""
+    # The model files that it takes from installed packages.
+    cards: tuple[ModelCard, ...] = ()
 
     @property
     def identity(self) -> str:

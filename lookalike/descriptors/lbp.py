@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from skimage.feature import local_binary_pattern
 
 from lookalike.descriptors.contract import Descriptor, Picture, Vector, checked_picture
 from lookalike.errors import BadInput
+from lookalike.kernels.patterns import uniform_patterns
 
 MOST_POINTS = 24
 # ITU-R 601: 0.299 R + 0.587 G + 0.114 B, in 65536ths, so that equal channels keep their value.
@@ -81,7 +81,7 @@ class Lbp(Descriptor):
         self.check()
         circle = 2 * self.radius + 1
         picture = checked_picture(picture, max(self.rows, circle), max(self.columns, circle))
-        patterns = _patterns(_gray(picture), self.points, self.radius)
+        patterns = uniform_patterns(_gray(picture), self.points, self.radius)
         height, width = patterns.shape
         cell = _cell_of(height, self.rows)[:, None] * self.columns + _cell_of(width, self.columns)
         bins = cell * self._bins + patterns
@@ -101,12 +101,6 @@ class Lbp(Descriptor):
     @property
     def _bins(self) -> int:
         return self.points * (self.points - 1) + 3
-
-
-def _patterns(gray: Picture, points: int, radius: int) -> NDArray[np.int64]:
-    # scikit-image has no type hints.
-    found = local_binary_pattern(gray, points, radius, method="nri_uniform")
-    return np.asarray(found).astype(np.int64)
 
 
 def _gray(picture: Picture) -> Picture:

@@ -7,25 +7,23 @@ import math
 import os
 import re
 import threading
-from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from lookalike.descriptors._model_file import ModelFile, read_model
-from lookalike.descriptors.contract import Descriptor, Picture, Vector, checked_picture
+from lookalike.descriptors._network import planes, square
+from lookalike.descriptors._threaded import Threaded
+from lookalike.descriptors.contract import Picture, Vector, checked_picture
 from lookalike.errors import BadInput
-from lookalike.kernels.threads import in_order
 from lookalike.parameters import is_positive, is_whole
 
 MOST_SIDE = 1024
 _opening = threading.Lock()
 
 
-class Onnx(Descriptor):
+class Onnx(Threaded):
     """What a network in a file says about a face, computed by ONNX Runtime.
 
     A picture is brought to `size` x `size`, gray becomes RGB, every value becomes ``(value - mean) / std``.
@@ -132,23 +130,11 @@ class Onnx(Descriptor):
             raise BadInput(f"the model {str(self.model)!r} gives no finite numbers for this picture")
         return vector
 
-    def describe_many(self, pictures: Sequence[Picture] | Picture) -> NDArray[np.float32]:
-        """Describe many faces, one a row; threads share them out, each picture is asked for alone."""
-        vectors = np.empty((len(pictures), self.dimension), dtype=np.float32)
-        rows = range(len(pictures))
-        for row, vector in enumerate(in_order(partial(self.describe_one_of, pictures), rows)):
-            vectors[row] = vector
-        return vectors
-
     def _numbers(self, picture: Picture) -> NDArray[np.float32]:
-        colours = picture if picture.ndim == 3 else np.repeat(picture[:, :, None], 3, axis=2)
-        if colours.shape[:2] != (self.size, self.size):
-            image = Image.fromarray(np.ascontiguousarray(colours))
-            colours = np.asarray(image.resize((self.size, self.size), Image.Resampling.BILINEAR))
+        colours = square(picture, self.size)
         if self.channels == "bgr":
             colours = colours[:, :, ::-1]
-        numbers = (colours.astype(np.float32) - np.float32(self.mean)) / np.float32(self.std)
-        return np.ascontiguousarray(numbers.transpose(2, 0, 1)[None])
+        return (planes(colours) - np.float32(self.mean)) / np.float32(self.std)
 
     def _file(self) -> ModelFile:
         """The model, opened by whoever needs it first."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,8 @@ from lookalike.intake.readers.mat import MatFiles
 from lookalike.intake.readers.youtube_layout import default_videos
 
 Labels = dict[str, str]
+# What is said of each set, by column: one thing, unless a set has several rows.
+Columns = Mapping[str, Mapping[str, AbstractSet[str]]]
 
 # IJB-B and IJB-C: a template is a set of faces, with a row for each of them.
 TEMPLATE: Final = ("template_id", "subject_id")
@@ -29,30 +32,55 @@ def from_csv(path: Path) -> Labels:
         If it is something else, empty, or contradicts itself.
     """
     labels: Labels = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            id_column, person_column = _columns(path, list(reader.fieldnames or ()))
-            for row in reader:
-                if None in row:
-                    raise BadInput(
-                        f"{path}, line {reader.line_num} has more values than columns, from {row[None][0]!r} "
-                        f"on: put a value with a comma into quotation marks"
-                    )
-                id, person = row[id_column], row[person_column]
-                # A template has a row for each face, and its reader takes blanks away; a set has one row.
-                many = id_column != "set_id"
-                if many:
-                    id, person = (id or "").strip(), (person or "").strip()
-                _put(labels, id, person, f"{path}, line {reader.line_num}", many)
-    except (UnicodeDecodeError, csv.Error) as reason:
-        raise BadInput(
-            f"the label file {path} is not a UTF-8 csv file ({reason}): give a csv with the columns "
-            f"set_id,person"
-        ) from reason
+    for row, (id_column, person_column), line in _rows(path):
+        id, person = row[id_column], row[person_column]
+        # A template has a row for each face, and its reader takes blanks away; a set has one row.
+        many = id_column != "set_id"
+        if many:
+            id, person = (id or "").strip(), (person or "").strip()
+        _put(labels, id, person, f"{path}, line {line}", many)
     if not labels:
         raise BadInput(f"the label file {path} holds no labels: write one line set_id,person for each set")
     return labels
+
+
+def columns_of_csv(path: Path) -> Columns:
+    """Read what a table says of each set beside its person, by column.
+
+    Raises
+    ------
+    BadInput
+        As `from_csv`.
+    """
+    found: dict[str, dict[str, set[str]]] = {}
+    for row, (id_column, person_column), _ in _rows(path):
+        for name, value in row.items():
+            if name not in (id_column, person_column):
+                said = found.setdefault(str(name), {})
+                said.setdefault((row[id_column] or "").strip(), set()).add((value or "").strip())
+    return found
+
+
+def columns_of_npz(path: Path) -> Columns:
+    """Read the arrays that say one thing of each set, beside set_names and set_person.
+
+    Raises
+    ------
+    BadInput
+        If there are no set_names.
+    """
+    with Archive(path) as archive:
+        if "set_names" not in archive.names():
+            raise BadInput(f"{path} has no array set_names: labels need set_names and set_person")
+        ids = [str(one) for one in archive.read("set_names").ravel().tolist()]
+        found = {}
+        for name in archive.names():
+            if name not in ("set_names", "set_person") and name.startswith("set_"):
+                values = archive.read(name)
+                if values.shape == (len(ids),):
+                    said = (str(one).strip() for one in values.tolist())
+                    found[name] = {id: {one} for id, one in zip(ids, said, strict=True)}
+    return found
 
 
 def from_npz(path: Path) -> Labels:
@@ -113,6 +141,26 @@ def from_youtube_faces(path: Path) -> Labels:
     if not labels:
         raise BadInput(f"{path} holds no video of YouTube Faces: unpack the data set there, or give a csv")
     return labels
+
+
+def _rows(path: Path) -> Iterator[tuple[dict[str, str | None], tuple[str, str], int]]:
+    """The rows of a table, each with the names of the columns of sets and of people, and its line."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            columns = _columns(path, list(reader.fieldnames or ()))
+            for row in reader:
+                if None in row:
+                    raise BadInput(
+                        f"{path}, line {reader.line_num} has more values than columns, from {row[None][0]!r} "
+                        f"on: put a value with a comma into quotation marks"
+                    )
+                yield row, columns, reader.line_num
+    except (UnicodeDecodeError, csv.Error) as reason:
+        raise BadInput(
+            f"the label file {path} is not a UTF-8 csv file ({reason}): give a csv with the columns "
+            f"set_id,person"
+        ) from reason
 
 
 def _columns(path: Path, names: list[str]) -> tuple[str, str]:

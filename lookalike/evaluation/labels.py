@@ -6,10 +6,18 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.evaluation.label_files import Labels, from_csv, from_mat, from_npz, from_youtube_faces
+from lookalike.evaluation.label_files import (
+    Labels,
+    columns_of_csv,
+    columns_of_npz,
+    from_csv,
+    from_mat,
+    from_npz,
+    from_youtube_faces,
+)
 from lookalike.intake.readers.youtube_faces import is_youtube_faces
 
-__all__ = ["Labels", "check_labels", "check_measurable", "join_labels", "read_labels"]
+__all__ = ["Labels", "check_labels", "check_measurable", "join_labels", "read_groups", "read_labels"]
 
 
 def read_labels(path: Path) -> Labels:
@@ -27,8 +35,55 @@ def read_labels(path: Path) -> Labels:
     NotFound, BadInput
         If there is no such file, or it is none of these.
     """
+    readers = {"folder": from_youtube_faces, "npz": from_npz, "mat": from_mat, "csv": from_csv}
+    return readers[_format(path)](path)
+
+
+def read_groups(paths: Iterable[Path], column: str) -> Labels:
+    """Read the group of each set: what a column of label files says of it.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        As for `read_labels`; a csv, or a .npz with an array for each set whose name begins with ``set_``.
+    column : str
+        One of them at least must have it.
+
+    Returns
+    -------
+    dict of str to str
+        Group by set id, without sets of which nothing is said.
+
+    Raises
+    ------
+    BadInput
+        If no file has the column, or a set is in two groups.
+    """
+    groups: Labels = {}
+    columns: dict[str, None] = {}
+    readers = {"npz": columns_of_npz, "csv": columns_of_csv}
+    for path in paths:
+        found = readers[form](path) if (form := _format(path)) in readers else {}
+        columns |= dict.fromkeys(found)
+        for id, said in found.get(column, {}).items():
+            values = {*said, *([groups[id]] if id in groups else [])}
+            if len(values) > 1:
+                first, second, *_ = sorted(values)
+                raise BadInput(
+                    f"the column {column!r} says {first!r} and {second!r} of set {id!r}: a set is in one "
+                    f"group, give another column"
+                )
+            groups[id] = values.pop()
+    if column not in columns:
+        there = f"give one of {', '.join(map(repr, columns))}" if columns else "they have no other columns"
+        raise BadInput(f"no label file has a column {column!r} beside who is on each set: {there}")
+    return groups
+
+
+def _format(path: Path) -> str:
+    """What labels are kept in, told by content."""
     if is_youtube_faces(path):
-        return from_youtube_faces(path)
+        return "folder"
     try:
         with path.open("rb") as file:
             start = file.read(128)
@@ -42,9 +97,9 @@ def read_labels(path: Path) -> Labels:
     except OSError as reason:
         raise BadInput(f"the label file {path} cannot be read: {reason.strerror}") from reason
     if start.startswith(b"PK\x03\x04"):
-        return from_npz(path)
+        return "npz"
     # A damaged file is told from a csv by its name.
-    return from_mat(path) if start.startswith(b"MATLAB") or path.suffix.lower() == ".mat" else from_csv(path)
+    return "mat" if start.startswith(b"MATLAB") or path.suffix.lower() == ".mat" else "csv"
 
 
 def join_labels(read: Iterable[Labels]) -> Labels:

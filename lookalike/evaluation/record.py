@@ -19,7 +19,7 @@ from lookalike.parameters import PARAMETERS
 
 # Raised whenever a key changes its meaning.
 FORMAT: Final = 1
-NUMERICAL: Final = ("numpy", "scipy", "scikit-learn", "scikit-image", "pillow", "threadpoolctl")
+NUMERICAL: Final = ("numpy", "scipy", "scikit-learn", "pillow", "threadpoolctl")
 
 
 def record(evaluation: Evaluation, found: Gains, facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,28 @@ class Evaluation:
     def calibration(self) -> dict[str, dict[str, float | None]]:
         """How far the probabilities of each method may be believed, averaged over the seeds."""
         return {name: mean_summary(seeds) for name, seeds in self.sureness.items()}
+
+    def only(self, places: Sequence[int]) -> Evaluation:
+        """What was found for some of the queries, by their places: they were asked in the same gallery."""
+        return replace(
+            self,
+            queries=[self.queries[place] for place in places],
+            people=[self.people[place] for place in places],
+            runs={
+                name: [[ranks[place] for place in places] for ranks in seeds]
+                for name, seeds in self.runs.items()
+            },
+            by_proxies={
+                count: [ranks[place] for place in places] for count, ranks in self.by_proxies.items()
+            },
+            sureness={
+                name: [
+                    Sureness(one.probabilities[places], one.worth[places], [one.ranks[p] for p in places])
+                    for one in seeds
+                ]
+                for name, seeds in self.sureness.items()
+            },
+        )
 
     def to_dict(self) -> dict[str, object]:
         """Counts and measures, as ``evaluate --json`` prints them."""

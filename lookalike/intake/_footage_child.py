@@ -31,7 +31,7 @@ def main() -> None:
     import av  # noqa: F401
     import cv2
 
-    # The parent describes what is found here, at the same time: one thread each.
+    # Other frames and files are looked at, and faces described, at the same time: one thread each.
     cv2.setNumThreads(1)
     restrict(said["memory"])
     send(answers, {"ready": True})
@@ -45,7 +45,7 @@ def _answer(answers: IO[bytes], request: dict[str, Any], settings: Settings) -> 
         if request.get("probe"):
             send(answers, {"end": True, "seconds": probe(path)})
             return
-        for found in scan(path, settings):
+        for found in scan(path, settings, request["threads"]):
             if isinstance(found, float):
                 send(answers, {"time": found})
             elif isinstance(found, SeenTrack):

@@ -1,7 +1,7 @@
 """Child process that reads ready-made faces: parsers may crash here, or fill the memory, and harm nobody.
 
-Run as a module with one argument, the limits as JSON. A request is a line of JSON: a source, or pictures that
-may be crops. `reading_apart` is the other end.
+Run as a module with one argument, the limits as JSON. A request is a line of JSON: a source, pictures that
+may be crops, or a moment of a film. `reading_apart` is the other end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from lookalike.errors import LookalikeError
 from lookalike.intake.crops import read_crop
@@ -21,6 +21,7 @@ from lookalike.intake.restricted import limit_seconds, restrict, send, take_pipe
 from lookalike.intake.set_messages import packed
 from lookalike.intake.sources import array_names, read_source
 from lookalike.intake.sourceset import SourceSet
+from lookalike.intake.stills import read_still
 
 Message = tuple[dict[str, Any], list[Any]]
 
@@ -62,7 +63,7 @@ def main() -> None:
 def _answer(answers: IO[bytes], request: dict[str, Any], seconds: float) -> None:
     try:
         limit_seconds(seconds)
-        for header, body in _source(request) if "source" in request else _crops(request):
+        for header, body in next(answer for kind, answer in ANSWERS.items() if kind in request)(request):
             send(answers, header, body)
             limit_seconds(seconds)
         send(answers, {"end": True})
@@ -101,6 +102,16 @@ def _crops(request: dict[str, Any]) -> Iterator[Message]:
             continue
         pictures = () if picture is None else (picture,)
         yield packed(SourceSet("", "", ("",) * len(pictures), pictures=pictures))
+
+
+def _still(request: dict[str, Any]) -> Iterator[Message]:
+    """A photo, or one frame of a film."""
+    picture = read_still(Path(request["still"]), request["time"])
+    yield packed(SourceSet("", "", ("",), pictures=(picture,)))
+
+
+# By what a request holds.
+ANSWERS: Final = {"source": _source, "crops": _crops, "still": _still}
 
 
 def _refused(reason: LookalikeError) -> dict[str, Any]:

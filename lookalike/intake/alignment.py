@@ -31,6 +31,8 @@ TEMPLATE: Final[NDArray[np.float64]] = np.array(
 ) * 1.5 + (12.0, 8.0)
 TEMPLATE.setflags(write=False)
 QUALITY: Final = 85  # of a kept square: about 3 kB
+# How hard the encoder tries, 0 to 6: 2 takes 1.8 ms instead of the 4.7 ms of its own choice, 4, for 3 % more.
+EFFORT: Final = 2
 
 
 def align(picture: NDArray[np.uint8], landmarks: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -109,7 +111,7 @@ def similarity(landmarks: NDArray[np.float64]) -> NDArray[np.float64]:
 def encode_square(square: NDArray[np.uint8]) -> bytes:
     """Make an aligned square into the bytes that are kept: WebP."""
     encoded = io.BytesIO()
-    Image.fromarray(checked(square)).save(encoded, "WEBP", quality=QUALITY)
+    Image.fromarray(checked(square)).save(encoded, "WEBP", quality=QUALITY, method=EFFORT)
     return encoded.getvalue()
 
 

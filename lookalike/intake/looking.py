@@ -22,6 +22,10 @@ from lookalike.intake.seen import SeenFile, SeenTrack, Settings
 # An aligned picture has 3 kB.
 MOST_PICTURE: Final = 2**18
 
+# The C library (of GNU) gives back what is larger than this, and asks for it again with the next frame, which
+# was an eighth of all the time of a child.
+KEPT_MEMORY: Final = str(2**25)
+
 # What a child tells of a file; None if nobody wanted to know.
 Told = float | SeenTrack | SeenFile | LookalikeError | None
 
@@ -61,14 +65,14 @@ class LookingChild:
         """Its process number, if it runs."""
         return None if self._process is None else self._process.pid
 
-    def look(self, path: Path) -> Iterator[Told]:
-        """Tell what one file shows; the last item is a SeenFile or an error."""
+    def look(self, path: Path, threads: int = 1) -> Iterator[Told]:
+        """Tell what one file shows, on so many threads; the last item is a SeenFile or an error."""
         began = False
         while True:
             fresh = self._process is None
             late: list[bool] = []
             try:
-                for told in self._told(path, late):
+                for told in self._told(path, threads, late):
                     began = began or isinstance(told, SeenTrack)
                     yield told
                 return
@@ -115,9 +119,9 @@ class LookingChild:
         """Seconds that may be waited for a file, as far as it was looked at."""
         return self._terms.patience + self._terms.slowest * self._reached
 
-    def _told(self, path: Path, late: list[bool]) -> Iterator[Told]:
+    def _told(self, path: Path, threads: int, late: list[bool]) -> Iterator[Told]:
         self._waited = self._reached = 0.0
-        self._ask({"path": os.fsencode(os.path.abspath(path)).hex()})
+        self._ask({"path": os.fsencode(os.path.abspath(path)).hex(), "threads": threads})
         while True:
             header = self._message(late)
             # Whoever took over the child may write anything: any error of these lines means that.
@@ -191,6 +195,7 @@ class LookingChild:
             return self._process
         said = {"memory": self._terms.memory, "settings": asdict(self._terms.settings)}
         alone = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
+        alone |= {f"MALLOC_{name}_THRESHOLD_": KEPT_MEMORY for name in ("MMAP", "TRIM")}
         process = self._process = subprocess.Popen(
             # -P: modules are not looked for in the current folder, which may be a stranger's.
             [sys.executable, "-P", "-m", "lookalike.intake._footage_child", json.dumps(said)],

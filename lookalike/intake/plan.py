@@ -8,16 +8,33 @@ from typing import Final
 
 from lookalike.intake.files import MediaPath
 
-# Seconds on one processor, as `python -m benchmarks intake` measures them, of a second of film with one face
-# in every frame, and of a photo with one. What there really is decides; the progress tells better.
-FILM: Final = 0.2
-PHOTO: Final = 0.45
-# Describing these faces, which one process does for all while others look.
-FILM_FACES: Final = 0.7
-PHOTO_FACES: Final = 0.15
 # Bytes kept: of a second of film five faces, of a photo one; an aligned picture and a descriptor each.
 FILM_BYTES: Final = 27_000
 PHOTO_BYTES: Final = 8_000
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long the work takes one processor, in seconds.
+
+    Unless it was measured (`lookalike.intake.pace`), as `python -m benchmarks intake` measures it, with one
+    face in every frame and photo.
+
+    Parameters
+    ----------
+    film, photo : float
+        Looking at a second of film, and at a photo.
+    film_faces, photo_faces : float
+        Describing the faces that are found there.
+    """
+
+    film: float = 0.17
+    photo: float = 0.2
+    film_faces: float = 0.1
+    photo_faces: float = 0.03
+
+
+USUAL: Final = Pace()
 
 
 @dataclass(frozen=True)
@@ -76,7 +93,7 @@ def make_plan(
     known: int,
     left_out: int,
     processors: int,
-    describers: int = 1,
+    pace: Pace = USUAL,
 ) -> Plan:
     """Add up what there is to do.
 
@@ -90,8 +107,8 @@ def make_plan(
         How many other files there are.
     processors : int
         How many work at the same time.
-    describers : int
-        How many of them describe faces at the same time.
+    pace : Pace
+        How long it takes.
     """
     photos = [file for file in files if file.media.kind == "photo"]
     length = float(sum(lengths))
@@ -102,10 +119,8 @@ def make_plan(
         albums=len({file.album for file in photos}),
         known=known,
         left_out=left_out,
-        seconds=max(
-            ((FILM + FILM_FACES) * length + (PHOTO + PHOTO_FACES) * len(photos)) / processors,
-            (FILM_FACES * length + PHOTO_FACES * len(photos)) / describers,
-        ),
+        seconds=((pace.film + pace.film_faces) * length + (pace.photo + pace.photo_faces) * len(photos))
+        / processors,
         bytes=round(FILM_BYTES * length + PHOTO_BYTES * len(photos)),
     )
 

@@ -1,4 +1,4 @@
-"""Reading apart: ready-made faces are read by a child process, which may fail and is not believed."""
+"""Reading apart: faces and stills are read by a child process, which may fail and is not believed."""
 
 from __future__ import annotations
 
@@ -112,6 +112,26 @@ def read_crops_apart(
         except Crashed as how:
             # Only that picture is refused; another child reads the rest.
             yield BadInput(f"{readable(left.pop(0))!r} {how}")
+
+
+def read_still_apart(path: Path, time: float | None = None, limits: Limits | None = None) -> Picture:
+    """Read a photo, or the frame that a film shows at a time, in a child process; see `read_still`.
+
+    Raises
+    ------
+    NotFound, BadInput
+        If it cannot be read.
+    """
+    try:
+        with SourceChild({"still": str(path), "time": time}, limits or usual_limits()) as child:
+            told = child.next()
+    except Crashed as how:
+        raise BadInput(f"{readable(path)!r} {how}") from None
+    if isinstance(told, LookalikeError):
+        raise told
+    if isinstance(told, bool) or not told.pictures:
+        raise BadInput(f"{readable(path)!r} cannot be shown: copy it again, or leave it out")
+    return told.pictures[0]
 
 
 def usual_limits(features: Path | None = None) -> Limits:

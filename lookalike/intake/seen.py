@@ -29,7 +29,7 @@ class Settings:
     rate: float = 5.0
     most: int = 50
     smallest: float = 24.0
-    frame: int = 640
+    frame: int = 960
     photo: int = 1280
     since: float = 0.0
     until: float | None = None

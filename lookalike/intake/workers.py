@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import Empty, Full, Queue
 from typing import Final
@@ -36,7 +37,7 @@ class Workers:
     settings : Settings
         How to look.
     count : int
-        How many children.
+        How many children, or threads of fewer children where there are fewer files.
     memory : int
         Address space in bytes that a child may take for a file, where the system can limit it.
     patience : float
@@ -125,13 +126,15 @@ class Workers:
                         return
                     queue = queues[number] = Queue(WAITING_ANSWERS)
                     ready[number].set()
-                for told in _told(child, paths[number], number, is_wanted):
+                for told in _told(child, paths[number], each, partial(is_wanted, number)):
                     while not self._over.is_set():
                         with suppress(Full):
                             queue.put(told, timeout=0.2)
                             break
 
         count = min(self.count, len(paths))
+        # Where there are fewer files than children could be, several threads look at each.
+        each = self.count // max(1, count)
         self._children += [LookingChild(self) for _ in range(count - len(self._children))]
         threads = [
             threading.Thread(target=work, args=(child,), daemon=True) for child in self._children[:count]
@@ -172,10 +175,10 @@ class Workers:
         yield from map(child.length, paths)
 
 
-def _told(child: LookingChild, path: Path, number: int, is_wanted: Callable[[int], bool]) -> Iterator[Told]:
+def _told(child: LookingChild, path: Path, threads: int, is_wanted: Callable[[], bool]) -> Iterator[Told]:
     try:
-        if is_wanted(number):
-            yield from child.look(path)
+        if is_wanted():
+            yield from child.look(path, threads)
         else:
             yield None
     except LookalikeError as reason:

@@ -112,6 +112,7 @@ def vector_of_query(
     floors: Doubles,
     closures: Doubles,
     lengths: Ints,
+    counted: Doubles,
     smooth: int,
     least: float,
     near: Ints,
@@ -126,7 +127,9 @@ def vector_of_query(
     floors : array (n, lengths)
         What one must exceed to be among the first so many of each set.
     closures : array (n, lengths)
-        Of each set alone, which are averaged over the query and its first ``smooth``, at least ``least``.
+        Of each set alone, which are averaged over the query and its first ``smooth``.
+    counted, least : array (lengths,), float
+        How much of the average each length counts; no trust is less than ``least``.
     near, values : arrays (at least the longest length,)
         The sets nearest to the query, nearest first.
     sums : array (n,)
@@ -151,7 +154,7 @@ def vector_of_query(
         closure = (share - k / total) / (1 - k / total)
         for j in range(smooth):
             closure += closures[near[j], at]
-        trusts[at] = max(closure / (smooth + 1), least)
+        trusts[at] = max(counted[at] * closure / (smooth + 1), least)
         half = max(0, k // 2 - 1)
         part = trusts[at] / (half + 1)
         own += part / (count + 1)

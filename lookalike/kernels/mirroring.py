@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels.patterns import bins_of
+
 
 def mirrored_patterns(rows: int, columns: int, points: int) -> NDArray[np.intp]:
     """Where each number of the description of a mirrored picture stands in that of the picture.
@@ -35,9 +37,5 @@ def mirrored_patterns(rows: int, columns: int, points: int) -> NDArray[np.intp]:
 
 
 def _bin_of(ones: NDArray[np.intp], points: int) -> int:
-    """Bin of the uniform pattern with ones at these places, as scikit-image numbers them."""
-    pattern = np.zeros(points, dtype=bool)
-    pattern[ones] = True
-    first_one, first_zero = int(pattern.argmax()), int(pattern.argmin())
-    turned = len(ones) - first_zero if first_one == 0 else points - first_one
-    return 1 + (len(ones) - 1) * points + turned
+    """Bin of the uniform pattern with ones at these places."""
+    return int(bins_of(np.isin(np.arange(points), ones)))

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, TypeVar
 
 import scipy.linalg  # noqa: F401  (loads its own linear algebra library, which must be seen below)
@@ -35,14 +35,17 @@ def thread_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None
+) -> Iterator[Result]:
     """Apply work to each item on our threads and yield the results in the order of the items.
 
     Few results wait at a time, so memory stays bounded however many items there are. Work that is itself on
     one of our threads has that thread alone: all processors are busy already. Where no thread can be started,
-    the caller's does the work. Where there is little memory, there are fewer threads.
+    the caller's does the work. Where there is little memory, there are fewer threads than `thread_count` or
+    the number that is given.
     """
-    threads = 1 if getattr(_here, "is_ours", False) else _with_room(thread_count())
+    threads = 1 if getattr(_here, "is_ours", False) else _with_room(threads or thread_count())
     with one_blas_thread():
         if threads == 1:
             yield from map(work, items)
@@ -63,6 +66,30 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
                 for _, future in waiting:
                     if future is not None:
                         future.cancel()
+
+
+class Helpers:
+    """Our threads for work that comes bit by bit; use it in a ``with`` statement.
+
+    As with `in_order`, each piece of work has one thread alone. Where there is but one, or no other can be
+    started, the work is done when it is begun.
+    """
+
+    def __init__(self) -> None:
+        self.count = 1 if getattr(_here, "is_ours", False) else _with_room(thread_count())
+        self._pool = ThreadPoolExecutor(self.count) if self.count > 1 else None
+
+    def __enter__(self) -> Helpers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def begin(self, work: Callable[[Item], Result], item: Item) -> Callable[[], Result]:
+        """Begin a piece of work; what is returned waits for its result, and may be asked again."""
+        future = None if self._pool is None else _started(self._pool, work, item)
+        return partial(_result, work, item, _done(work, item) if future is None else future)
 
 
 _here = threading.local()
@@ -95,6 +122,16 @@ def _started(pool: ThreadPoolExecutor, work: Callable[[Item], Result], item: Ite
         # What no thread has begun is done here: the item must not wait for a thread that never comes.
         pool.shutdown(wait=True, cancel_futures=True)
         return None
+
+
+def _done(work: Callable[[Item], Result], item: Item) -> Future[Result]:
+    """Do a piece of work here and now."""
+    future: Future[Result] = Future()
+    try:
+        future.set_result(work(item))
+    except Exception as reason:
+        future.set_exception(reason)
+    return future
 
 
 def _result(work: Callable[[Item], Result], item: Item, future: Future[Result] | None) -> Result:

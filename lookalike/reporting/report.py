@@ -13,6 +13,7 @@ from lookalike.errors import BadInput
 from lookalike.evaluation.contrasts import Gains, gains
 from lookalike.evaluation.experiment import BASELINE, LEAVE_ONE_OUT, Experiment
 from lookalike.evaluation.extrapolation import Met, features_met
+from lookalike.evaluation.groups import Grouped
 from lookalike.evaluation.harm import harm
 from lookalike.evaluation.measures import MEASURES, per_query
 from lookalike.evaluation.record import record
@@ -45,6 +46,7 @@ def report(
     faces: bool = False,
     command: str = "",
     track: Track = silent,
+    parted: Grouped | None = None,
 ) -> dict[str, Any]:
     """Write the report of an evaluation into a folder, and return its record.
 
@@ -61,6 +63,8 @@ def report(
         How to make the report again.
     track : callable
         Shows progress.
+    parted : Grouped, optional
+        The evaluation by groups of queries.
 
     Raises
     ------
@@ -91,10 +95,13 @@ def report(
     kept = {**record(evaluation, found, facts), "verdict": said}
     if met is not None:
         kept |= {"outside_training": met.outside(), "told_apart": met.told_apart()}
+    if parted is not None:
+        kept |= {"by": parted.to_dict()}
     seeds = tables.seeds_table(evaluation, list(experiment.seeds))
     shown = [
         tables.measures_table(evaluation),
         *tables.sureness_tables(measured),
+        *(tables.groups_tables(parted) if parted is not None else []),
         *tables.differences_tables(found, BASELINE),
         *([seeds] if seeds is not None else []),
         *(tables.harm_tables(focus, hurt) if hurt is not None and focus is not None else []),

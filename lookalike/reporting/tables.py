@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lookalike.evaluation.contrasts import Gain, Gains
+from lookalike.evaluation.groups import Grouped
 from lookalike.evaluation.harm import Harm
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.reliability import DEPTH, SURENESS
@@ -50,6 +51,20 @@ def sureness_tables(measured: Mapping[str, Mapping[str, float | None]]) -> list[
         "matches that are among them."
     )
     return [Table("How sure, and how right", note, ["method", *SURENESS.values()], rows)]
+
+
+def groups_tables(parted: Grouped) -> list[Table]:
+    """Every measure by group of queries, and how far probabilities may be believed, if there are any."""
+    note = (
+        "Means over the queries of each group; for each of them all sets were ranked. The interval is that "
+        "of a bootstrap over people: where there are few, a difference between groups may be luck."
+    )
+    made = [Table(f"By {parted.column}", note, *parted.measures())]
+    columns, rows = parted.sureness()
+    if rows:
+        title = f"How sure, and how right, by {parted.column}"
+        made.append(Table(title, "As in the table of all queries.", columns, rows))
+    return made
 
 
 def differences_tables(found: Gains, baseline: str) -> list[Table]:

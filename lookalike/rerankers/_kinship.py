@@ -22,7 +22,7 @@ from lookalike.transitivity.closure import ramp, reach_of
 from lookalike.transitivity.evidence import Evidence, kin_moved, neighbours_shared, strangers_moved
 from lookalike.transitivity.kin import SURE, Kin, Tail
 from lookalike.transitivity.known import Known
-from lookalike.transitivity.lists import nearest_lists
+from lookalike.transitivity.lists import all_lists, nearest_lists
 from lookalike.transitivity.strangers import Strangers
 from lookalike.transitivity.strengths import HUB, NO_MEANS, Findings, Strengths, choose
 from lookalike.transitivity.tables import PartialRow, Row, Tables, rows_of_some
@@ -31,12 +31,10 @@ from lookalike.transitivity.tables import PartialRow, Row, Tables, rows_of_some
 # before them, since the nearest is kin more often than not.
 REACH = 64
 COHORT, SKIP = 30, 1
-# In a gallery of no more sets than these all pairs are known: lists of a few neighbours would miss most of
-# the people whom light keeps apart.
-WHOLE = 1000
-# Smaller galleries have no tails to tell kin from strangers by, and the smallest no lists either (chosen with
-# labels).
-FEWEST_TO_POOL = 30
+# Up to the first number of sets all pairs are known, and up to the second if light is suspected: short lists
+# miss most of the people whom light keeps apart. More pairs would take much memory.
+FEW_SETS, WHOLE = 1000, 2500
+# Smaller galleries have neither lists nor tails to tell kin from strangers by (chosen with labels).
 FEWEST = 20
 # Shorter lists, of which most cannot be reached, do not even tell who is near to everybody.
 NARROWEST = HUB
@@ -44,9 +42,10 @@ NARROWEST = HUB
 BELOW_ORDINARY = 2.0
 # From this share of sets on whose person has several, people are said to make up a gallery.
 MOST = 0.5
-# No probability is told where so much of what is closed is closed across the gallery, or where there are few
-# sets and lists are trusted less than this on average (chosen with labels).
-EVERYWHERE, BEYOND_DOUBT = 0.75, 0.2
+# No probability is told where so much of what is closed is closed across the gallery, as by light, which is
+# suspected from the first on; or where there are few sets and lists are trusted less than this on average
+# (chosen with labels).
+SUSPECT, EVERYWHERE = 0.6, 0.75
 FEW, VAGUE = 100, 0.6
 # Sets that are asked as queries when a gallery is fitted, and numbers that their rows may have together.
 SAMPLE = 200
@@ -84,7 +83,7 @@ def counted(people: float) -> str:
 class Kinship(Reranker):
     """What `adaptive` and `auto` share."""
 
-    version = 2
+    version = 3
 
     total_: int
     strangers_: Strangers | None
@@ -123,29 +122,32 @@ class Kinship(Reranker):
         self._forget(len(tables))
         if len(tables) < FEWEST:
             return self
-        lists = nearest_lists(tables, len(tables) if len(tables) <= WHOLE else REACH, track)
+        knows_all = len(tables) <= FEW_SETS
+        lists = all_lists(tables, track) if knows_all else nearest_lists(tables, REACH, track)
         if lists.sets.shape[1] < NARROWEST:
             return self
         some, sample = rows_of_some(tables, min(SAMPLE, max(1, MOST_NUMBERS // len(tables))))
         asked = list(track(sample, "asking some sets", some))
         numbers = np.array([row.member for row in asked])
         scores = np.stack([row.scores for row in asked])
+        reach = reach_of(lists.sets, scores[:, numbers])
+        if not knows_all and len(tables) <= WHOLE and reach.across >= SUSPECT:
+            knows_all = True
+            lists = all_lists(tables, track)
         known = Known.of(lists, numbers, scores)
         strangers = _strangers(known, lists.sets)
         means = strangers.around_known(tables.sets)
-        reach = reach_of(lists.sets, scores[:, numbers])
         self.strangers_ = strangers
         self.strengths_, self.findings_ = choose(strangers, means, asked, reach)
         values = self.strengths_.of_known(known, means)
-        if len(tables) >= FEWEST_TO_POOL:
-            self.kin_ = Kin.of(known, values)
-            values = self.kin_.pooled()
         believed = 1.0
-        if len(tables) > WHOLE:
+        if not knows_all:
             # Short lists do not show who is left without strangers: where these were not subtracted and what
-            # is alike is alike across the gallery, it may be light that closes lists.
-            is_light = ramp(reach.across, EVERYWHERE, EVERYWHERE + BEYOND_DOUBT)
+            # is alike is alike across the gallery, it may be light that closes lists and makes kin.
+            is_light = ramp(reach.across, SUSPECT, EVERYWHERE)
             believed = 1 - (1 - self.findings_.subtracted) * is_light
+        self.kin_ = Kin.of(known, values, believed)
+        values = self.kin_.pooled()
         self.agreement_ = Agreement.of(known, values, believed)
         self.grouped_, self.people_ = self.agreement_.people(numbers)
         return self
@@ -166,8 +168,8 @@ class Kinship(Reranker):
 
     def weighed(self, row: Row, count: int) -> Weighed | None:
         """What is made of a query and so many targets, step by step; None if nothing is."""
-        strangers, strengths, agreement = self.strangers_, self.strengths_, self.agreement_
-        if strangers is None or strengths is None or agreement is None:
+        strangers, strengths, kin, agreement = self.strangers_, self.strengths_, self.kin_, self.agreement_
+        if strangers is None or strengths is None or kin is None or agreement is None:
             return None
         whole: Row | PartialRow = row
         compared, targets = whole, None
@@ -182,10 +184,9 @@ class Kinship(Reranker):
         means = strangers.around(whole, compared.sets) if strengths.subtract else NO_MEANS
         values = strengths.of_row(compared, means)
         compared = compared._replace(scores=values)
-        pooled = values if self.kin_ is None else self.kin_.pool(compared, targets)
+        pooled = kin.pool(compared, targets)
         if targets is not None:
             values = values[np.searchsorted(compared.sets, targets)]
-            pooled = values if self.kin_ is None else pooled
             compared = PartialRow(targets, pooled, compared.member)
         else:
             compared = compared._replace(scores=pooled)
@@ -221,16 +222,14 @@ class Kinship(Reranker):
     def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
         """Who had a say, and how much each added to the score."""
         weighed = self.weighed(row, len(tables)) if self.helps else None
-        strangers, strengths, agreement = self.strangers_, self.strengths_, self.agreement_
-        if weighed is None or strangers is None or strengths is None or agreement is None:
+        strangers, strengths, kin, agreement = self.strangers_, self.strengths_, self.kin_, self.agreement_
+        if weighed is None or strangers is None or strengths is None or kin is None or agreement is None:
             return None
         values, agreed = weighed.values, weighed.agreed
         # An own value counts so much of the score.
         scale = (1 - agreed.trust) / (weighed.best + BELOW_ORDINARY)
         cohorts = strangers_moved(strangers, strengths, row, target) if strengths.subtract else None
-        kin = None
-        if self.kin_ is not None:
-            kin = kin_moved(self.kin_, row._replace(scores=values), target)
+        theirs = kin_moved(kin, row._replace(scores=values), target)
         # What the similarity says, but for a constant: with it, an ordinary set is as its values say.
         said = (strengths.gains @ strengths.factors[:, 0]) * row.scores
         ordinary = float(np.median((values - said)[row.sets != row.member]))
@@ -240,7 +239,7 @@ class Kinship(Reranker):
             alone=scale * float(said[target] + ordinary + BELOW_ORDINARY),
             everybody=scale * float(values[target] - said[target] - ordinary - by_strangers),
             strangers=cohorts and (cohorts[0].times(scale), cohorts[1].times(scale)),
-            kin=kin and (kin[0].times(scale), kin[1].times(scale)),
+            kin=(theirs[0].times(scale), theirs[1].times(scale)),
             neighbours=near.times(agreed.trust),
             mutual=agreed.trust * float(agreed.values[target] - near.moved.sum()),
             trust=agreed.trust,

@@ -11,6 +11,7 @@ from lookalike.server.desk import Desk
 from lookalike.server.models import (
     EvidenceAsk,
     EvidenceView,
+    FilmMoment,
     GalleryView,
     SearchAsk,
     SearchView,
@@ -63,6 +64,12 @@ def picture(request: Request, token: str) -> Response:
     """A face, by the opaque name that views give it."""
     content, kind = desk_of(request).picture(token)
     return Response(content, media_type=kind)
+
+
+@router.get("/api/films/{token}/moment", response_model=FilmMoment)
+def film_moment(request: Request, token: str, at: Annotated[float, Query(ge=0, le=1e9)] = 0.0) -> FilmMoment:
+    """Who is seen at a time of a film, in seconds, and where."""
+    return desk_of(request).film_moment(token, at)
 
 
 @router.get("/films/{token}", response_class=Response)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import PurePosixPath
 from typing import Literal
 
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.queries import SetFacts
+from lookalike.errors import NotFound
 from lookalike.judging import Judged, judged
+from lookalike.ordering import natural_order
 from lookalike.server.catalogue import Catalogue, Catalogues
 from lookalike.server.films import film_of
 from lookalike.server.models import FaceView, PersonName, SetPage, SetsAsk, SetView
@@ -36,6 +37,7 @@ class Browsing:
         self._seen: Latest[Sequence[Sighting]] = Latest(REMEMBERED, len)
         self._strips: Latest[list[FaceView]] = Latest(REMEMBERED, len)
         self._sorted: Latest[list[SetFacts]] = Latest(4)
+        self._paths: Latest[dict[str, list[str]]] = Latest(1)
 
     def catalogue(self, at_once: bool = False) -> Catalogue:
         """The sets as they are now; see `Catalogues.now`."""
@@ -73,6 +75,7 @@ class Browsing:
             id=set_id,
             title=title(facts),
             origin=facts.origin,
+            files=self._files(set_id),
             kind=kind(facts),
             start=facts.start,
             end=facts.end,
@@ -86,6 +89,13 @@ class Browsing:
             else self._strip(catalogue, set_id, min(strip, facts.faces)),
             film=self._film(facts, key),
         )
+
+    def _files(self, set_id: str) -> list[str]:
+        """The films and photos of a set, as far as they are known."""
+        try:
+            return self._gallery.paths([set_id])[set_id]
+        except NotFound:  # the set was removed a moment ago
+            return []
 
     def _film(self, facts: SetFacts, key: str) -> str | None:
         """Where the film of a set can be asked for, if it lies where it was looked at."""
@@ -116,7 +126,7 @@ class Browsing:
     def faces(self, catalogue: Catalogue, set_id: str, numbers: Sequence[int]) -> list[FaceView]:
         """Some faces of a set, with how they were seen."""
         facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
-        seen = self._sightings(catalogue, set_id)
+        seen = self.sightings(catalogue, set_id)
         return [
             face_view(
                 number,
@@ -126,7 +136,8 @@ class Browsing:
             for number in numbers
         ]
 
-    def _sightings(self, catalogue: Catalogue, set_id: str) -> Sequence[Sighting]:
+    def sightings(self, catalogue: Catalogue, set_id: str) -> Sequence[Sighting]:
+        """How the faces of a set were seen; nothing where that is not known."""
         facts = catalogue.facts[set_id]
         if facts.good is None and facts.start is None:
             return ()
@@ -148,7 +159,7 @@ class Browsing:
             wanted = ask.named == "named"
             found = [one for one in found if (known.person_of(one.id) is not None) == wanted]
         if source:
-            found = [one for one in found if source in one.origin.casefold()]
+            found = [one for one in found if source in self._places(catalogue, one)]
         if ask.since or ask.until:
             last = ask.until or "9"
             # Times are written in UTC, year first: their texts are in the order of time.
@@ -156,17 +167,32 @@ class Browsing:
         if ask.quality == "good":
             found = [one for one in found if one.good is not None and 2 * one.good >= one.faces]
         if text:
-            found = [one for one in found if _mentions(one, known, text)]
+            found = [one for one in found if self._mentions(catalogue, one, known, text)]
         return found
+
+    def _mentions(self, catalogue: Catalogue, facts: SetFacts, known: Judged, words: Sequence[str]) -> bool:
+        person = known.person_of(facts.id)
+        name = f"{facts.id}\n{person.name if person else ''}".casefold()
+        whole = f"{name}\n{self._places(catalogue, facts)}"
+        return all(word in whole for word in words)
+
+    def _places(self, catalogue: Catalogue, facts: SetFacts) -> str:
+        """Where a set is from, with all of its photos, in small letters."""
+        paths = self._paths.get(catalogue.version)
+        if paths is None:
+            paths = self._gallery.paths()
+            self._paths.put(catalogue.version, paths)
+        return "\n".join((facts.origin, *paths.get(facts.id, ()))).casefold()
 
     def _ordered(self, catalogue: Catalogue, known: Judged, sort: str) -> list[SetFacts]:
         if sort == "person":
             # Named people first, by name; then everybody else.
-            return sorted(catalogue.facts.values(), key=lambda one: _by_person(known, one.id))
+            by_id = self._ordered(catalogue, known, "id")
+            return sorted(by_id, key=lambda one: _by_person(known, one.id))
         name = (catalogue.version, sort)
         found = self._sorted.get(name)
         if found is None:
-            found = list(catalogue.facts.values())
+            found = sorted(catalogue.facts.values(), key=lambda one: natural_order(one.id))
             if sort == "added":
                 found.sort(key=lambda one: one.added, reverse=True)
             elif sort == "faces":
@@ -197,10 +223,9 @@ def kind(facts: SetFacts) -> Literal["film", "photo", "album", "set"]:
 
 
 def title(facts: SetFacts) -> str:
-    """What people call a set: its film and time, its photo, or its own name."""
-    if kind(facts) == "set" or not facts.origin:
-        return facts.id
-    name = PurePosixPath(facts.origin.replace("\\", "/")).name or facts.id
+    """What people call a set: its name, which no other has, and when it is seen in its film."""
+    base, _, number = facts.id.rpartition("#")
+    name = f"{base} #{number}" if kind(facts) != "set" and base and number.isdecimal() else facts.id
     return name if facts.start is None else f"{name}, {timecode(facts.start)[:-2]}"
 
 
@@ -209,12 +234,6 @@ def when(start: float | None, end: float | None) -> str:
     return "" if start is None or end is None else f"{timecode(start)[:-2]} to {timecode(end)[:-2]}"
 
 
-def _mentions(facts: SetFacts, known: Judged, words: Sequence[str]) -> bool:
-    person = known.person_of(facts.id)
-    whole = f"{facts.id}\n{facts.origin}\n{person.name if person else ''}".casefold()
-    return all(word in whole for word in words)
-
-
-def _by_person(known: Judged, set_id: str) -> tuple[bool, str, int]:
+def _by_person(known: Judged, set_id: str) -> tuple[object, ...]:
     person = known.person_of(set_id)
-    return (True, "", 0) if person is None else (False, person.name.casefold(), person.number)
+    return (True,) if person is None else (False, natural_order(person.name.casefold()), person.number)

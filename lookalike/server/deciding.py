@@ -12,6 +12,7 @@ from lookalike.decision import Decision
 from lookalike.errors import NotFound
 from lookalike.judging import Judged, Person
 from lookalike.naming import Named
+from lookalike.ordering import natural_order
 from lookalike.server.batches import BatchPage, batch_of, batched
 from lookalike.server.browsing import Browsing, title
 from lookalike.server.catalogue import Catalogue, key_of
@@ -88,7 +89,9 @@ class Deciding:
     def people(self) -> PeopleView:
         """All named people, by name."""
         catalogue, known = self._browsing.catalogue(), self._browsing.known()
-        by_name = sorted(known.people.values(), key=lambda one: (one.name.casefold(), one.number))
+        by_name = sorted(
+            known.people.values(), key=lambda one: (natural_order(one.name.casefold()), one.number)
+        )
         return PeopleView(people=[self._person(catalogue, one) for one in by_name])
 
     def person(self, number: int) -> PersonPage:
@@ -144,7 +147,7 @@ class Deciding:
         return PersonPage(
             person=self._person(catalogue, person),
             sets=sets,
-            timeline=sorted(moments, key=lambda one: (one.film, one.start)),
+            timeline=sorted(moments, key=lambda one: (natural_order(one.film), one.start)),
         )
 
     def _person(self, catalogue: Catalogue, person: Person) -> PersonView:

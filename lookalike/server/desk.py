@@ -23,6 +23,7 @@ from lookalike.server.methods import method_of
 from lookalike.server.models import (
     DecisionView,
     EvidenceView,
+    FilmMoment,
     GalleryView,
     History,
     JobView,
@@ -119,6 +120,10 @@ class Desk:
     def film(self, token: str) -> tuple[Path, str]:
         """Where the film of an opaque name lies, and what kind it is."""
         return self.films.find(token)
+
+    def film_moment(self, token: str, at: float) -> FilmMoment:
+        """Who is seen at a time of the film of an opaque name."""
+        return self.films.moment(token, at)
 
     def search(self, ask: SearchAsk) -> SearchView:
         """Answers to a question, with everything decided about its person taken into account."""

@@ -1,4 +1,4 @@
-"""Films: the original film of a set, if it still lies where it was looked at."""
+"""Films: the original film of a set, if it still lies where it was looked at, and who is seen when."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.media import MediaFile
+from lookalike.collection.queries import SetFacts
 from lookalike.errors import NotFound
+from lookalike.questions import seen_at
+from lookalike.server.models import FilmFace, FilmMoment
 from lookalike.server.pictures import FILM, Pictures
+from lookalike.sighting import box_at
 
 if TYPE_CHECKING:
     from lookalike.server.browsing import Browsing
@@ -47,11 +51,7 @@ class Films:
         NotFound
             If it is not there any more, or was changed since faces were looked for in it.
         """
-        kind, key, _, _ = self._pictures.read(token)
-        catalogue = self._browsing.catalogue()
-        if kind != FILM:
-            raise NotFound("there is no such film: load the page again")
-        facts = catalogue.facts[catalogue.id(key)]
+        facts = self._facts(token)
         path = film_of(self._gallery, facts.id)
         if path is not None:
             return path, TYPES.get(path.suffix.lower(), "application/octet-stream")
@@ -59,6 +59,35 @@ class Films:
             f"the film {facts.origin!r} is not where it was when it was added, or was changed since: put it "
             f"back, or add it again from where it is now"
         )
+
+    def moment(self, token: str, at: float) -> FilmMoment:
+        """Who is seen at a time of a film, from left to right.
+
+        Raises
+        ------
+        NotFound
+            If there is no such film.
+        """
+        facts = self._facts(token)
+        catalogue, known = self._browsing.catalogue(), self._browsing.known()
+        contents = [one.content for one in self._gallery.files_of(facts.id) if one.kind == "video"]
+        ids = {set_id for content in contents for set_id in self._gallery.sets_of(content)}
+        near = seen_at([catalogue.facts[one] for one in ids if one in catalogue.facts], at)
+        placed = sorted((box_at(self._browsing.sightings(catalogue, one.id), at), one.id) for one in near)
+        faces = []
+        for number, (box, set_id) in enumerate(placed, start=1):
+            shown = self._browsing.show(catalogue, known, set_id, 0)
+            faces.append(
+                FilmFace(number=number, key=shown.key, title=shown.title, person=shown.person, box=box)
+            )
+        return FilmMoment(at=at, faces=faces)
+
+    def _facts(self, token: str) -> SetFacts:
+        kind, key, _, _ = self._pictures.read(token)
+        if kind != FILM:
+            raise NotFound("there is no such film: load the page again")
+        catalogue = self._browsing.catalogue()
+        return catalogue.facts[catalogue.id(key)]
 
 
 def film_of(gallery: Gallery, set_id: str) -> Path | None:

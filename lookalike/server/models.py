@@ -43,6 +43,8 @@ from lookalike.server.models_searches import (
 from lookalike.server.models_sets import (
     Ask,
     FaceView,
+    FilmFace,
+    FilmMoment,
     GalleryView,
     MethodView,
     PersonName,
@@ -62,6 +64,8 @@ __all__ = [
     "EvidenceAsk",
     "EvidenceView",
     "FaceView",
+    "FilmFace",
+    "FilmMoment",
     "GalleryView",
     "History",
     "JobAsk",

@@ -45,7 +45,7 @@ class PersonName(View):
 
 
 class SetView(View):
-    """One set: what it is called, where it is from, a strip of its faces, whom it shows.
+    """One set: what it is called, where it is from, its files, a strip of its faces, whom it shows.
 
     How faces were seen (time, weaknesses) is told where a set is asked for alone, not in lists of sets.
     """
@@ -54,6 +54,7 @@ class SetView(View):
     id: str
     title: str
     origin: str = ""
+    files: list[str] = []
     kind: Literal["film", "photo", "album", "set"] = "set"
     start: float | None = None
     end: float | None = None
@@ -64,6 +65,23 @@ class SetView(View):
     person: PersonName | None = None
     strip: list[FaceView] = []
     film: str | None = None
+
+
+class FilmFace(View):
+    """Somebody at a moment of a film: which set it is, where, in pixels from the left and the top."""
+
+    number: int = Field(description="From 1 on the left.")
+    key: str
+    title: str
+    person: PersonName | None = None
+    box: tuple[float, float, float, float] = Field(description="Left, top, width and height.")
+
+
+class FilmMoment(View):
+    """Who is seen at a time of a film, in seconds."""
+
+    at: float
+    faces: list[FilmFace]
 
 
 class MethodView(View):

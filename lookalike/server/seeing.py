@@ -23,7 +23,7 @@ from lookalike.everybody import look_at
 from lookalike.faceset import FaceSet
 from lookalike.ingest import holds_crops
 from lookalike.intake.describer import choose_descriptor
-from lookalike.intake.detector import INSTALL, Detector
+from lookalike.intake.detector import Detector
 from lookalike.intake.files import MediaPath, find_files
 from lookalike.intake.framing import FramedDescriptor, framing_of
 from lookalike.intake.paths import readable
@@ -31,6 +31,7 @@ from lookalike.intake.pictures import Picture, decode_picture, encode_picture
 from lookalike.intake.reading_apart import read_crops_apart
 from lookalike.intake.sampling import evenly
 from lookalike.intake.seen import Settings
+from lookalike.intake.yunet import INSTALL
 from lookalike.server.jobs import Job
 
 # Crops of a gallery that are looked at to know how it was cut.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from lookalike.ranking import percent
@@ -30,6 +31,11 @@ def sentence(text: str, path: object = "") -> str:
     first = text.partition(" ")[0]
     is_plain = re.fullmatch("[a-z]+[,:;.]?", first) is not None and first != str(path)
     return text[:1].upper() + text[1:] if is_plain else text
+
+
+def file_name(path: str) -> str:
+    """A file without its folders."""
+    return PurePosixPath(path.replace("\\", "/")).name or path
 
 
 def ordinal(number: int) -> str:
@@ -83,7 +89,7 @@ def places(answers: Sequence[AnswerView]) -> dict[str, int]:
 FILTERS: dict[str, Any] = {
     word.__name__: word
     for word in (
-        *(grouped, counted, ordinal, percent, share, took, moment),
+        *(grouped, counted, file_name, ordinal, percent, share, took, moment),
         *(changed, doubtful, places, somebody_else, listed),
     )
 }

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
+from scipy.special import logit
 
 from lookalike.kernels.agreement import (
     places_in_return,
@@ -31,7 +32,7 @@ from lookalike.kernels.agreement import (
 )
 from lookalike.kernels.order import best_first
 from lookalike.kernels.threads import blocks, in_order
-from lookalike.transitivity.closure import closures, lengths_for, ramp
+from lookalike.transitivity.closure import closures, counted, lengths_for, ramp
 from lookalike.transitivity.known import Known, nearest_known
 from lookalike.transitivity.tables import PartialRow, Row
 
@@ -47,11 +48,12 @@ BY_CHANCE = 0.2
 # So that a vector has something even where nothing is closed.
 TINY = 1e-6
 # Odds of one person by agreement: so many times its logit, and so many for each doubling of the lists that
-# are closed, since the lists of two sets of many coincide less than those of two of a few. Chosen with
-# labels, by a logistic regression on galleries of many shapes (docs/method.md).
-SLOPE, LENGTH, LEVEL = 2.83, 2.41, -6.25
+# are closed, since the lists of two sets of many coincide less than those of two of a few. Twice as many sets
+# have twice as many strangers among them, which halves the odds. Chosen with labels, by a logistic regression
+# on galleries of many shapes (docs/method.md).
+SLOPE, LENGTH, LEVEL = 2.95, 2.65, -1.67
 # Odds by agreement begin to count, and count alone, where so much is closed (chosen with labels).
-HARDLY, CLEARLY = 0.4, 0.6
+HARDLY, CLEARLY = 0.3, 0.5
 # Agreement beyond these is no surer.
 LEAST_AGREED, MOST_AGREED = 0.005, 0.995
 # Sets whose vectors one thread makes before it asks for more.
@@ -79,7 +81,7 @@ class Agreed(NamedTuple):
         """Logarithm of the odds that sets show the query's person; (m,)."""
         agreed = np.clip(self.values, LEAST_AGREED, MOST_AGREED)
         length = float(self.closed @ np.arange(1, len(self.closed) + 1) / max(self.closed.sum(), TINY))
-        found: Values = SLOPE * np.log(agreed / (1 - agreed)) + LENGTH * length + LEVEL
+        found: Values = SLOPE * logit(agreed) + LENGTH * length + LEVEL - np.log(len(self.shrunk))
         return found
 
     @property
@@ -134,7 +136,7 @@ class Agreement:
         lists, best = nearest_known(known, pooled, int(lengths[-1]))
         alone = np.stack([closures(lists[:, :k]) for k in lengths], axis=1)
         near = np.column_stack([np.arange(total), lists[:, :SMOOTH]])
-        trusts = np.maximum(alone[near].mean(axis=1), TINY)
+        trusts = np.maximum(counted(lengths, total) * alone[near].mean(axis=1), TINY)
         back = _back(lists)
         columns, weights = np.zeros((total, MOST), np.int32), np.zeros((total, MOST), np.float32)
         counts = np.zeros(total, np.int64)
@@ -217,6 +219,7 @@ class Agreement:
             self.floors,
             self.closures,
             lengths,
+            counted(lengths, len(self.lists)),
             smooth,
             TINY,
             near,

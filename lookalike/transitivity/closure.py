@@ -16,9 +16,10 @@ from lookalike.kernels.triangles import count_triangles
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 
-# Lengths of lists that are looked at, as far as a gallery has so many sets.
+# Lengths of lists that are looked at, as far as a gallery has so many sets: those up to the first share count
+# in full, those up to the other less and less.
 LENGTHS = (2, 4, 8, 16, 32, 64)
-LARGEST_SHARE = 0.8
+FULL_SHARE, LARGEST_SHARE = 0.4, 0.8
 # Lists of such shares of the gallery tell how far what is closed reaches.
 SHARES_OF_ALL = (1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2)
 # A gallery in which less than this is closed shows nothing.
@@ -28,6 +29,14 @@ LEAST = 0.1
 def lengths_for(total: int) -> Numbers:
     """The lengths that lists of a gallery of so many sets may have."""
     return np.array([k for k in LENGTHS if k < min(LARGEST_SHARE * total, total - 1)], dtype=np.int64)
+
+
+def counted(lengths: Numbers, total: int) -> Values:
+    """How much lists of some lengths count in a gallery: less the nearer they come to naming everybody.
+
+    Otherwise a length would come or go with one set more or less.
+    """
+    return np.array([1 - ramp(k / total, FULL_SHARE, LARGEST_SHARE) for k in lengths])
 
 
 def closures(lists: Numbers) -> Values:

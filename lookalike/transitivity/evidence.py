@@ -40,7 +40,7 @@ class Evidence(NamedTuple):
     alone: float  # the baseline of the pair, on the scale of the score
     everybody: float  # how near the target is to everybody, against an ordinary set
     strangers: Sides | None  # none where nothing is subtracted
-    kin: Sides | None  # none where there are too few sets to tell
+    kin: Sides
     neighbours: Group  # whom the lists around both name: what they have of the agreement of the two
     mutual: float  # what the two themselves have of it, being named around each other
     trust: float  # the most that neighbours and mutual could be together

@@ -11,6 +11,7 @@ from scipy.special import expit
 from lookalike.kernels.order import best_first, united
 from lookalike.kernels.pooling import pool_known
 from lookalike.kernels.threads import blocks, in_order
+from lookalike.transitivity.closure import ramp
 from lookalike.transitivity.known import Known, nearest_known
 from lookalike.transitivity.tables import PartialRow, Row
 
@@ -22,6 +23,7 @@ MOST = 5  # so many nearest sets may be kin
 HEAD = 5  # kin may hold the first places: the tail begins behind them
 TAIL = 40  # where the tail ends
 DOUBT = 50.0  # strangers that every expected stranger counts for
+SHORT, LONG = 10, 20  # a tail of so few strangers tells nothing, one of so many all that a tail can tell
 SURE = 0.5  # chance from which somebody counts as kin
 # Sets whose pairs one thread pools before it asks for more.
 BLOCK = 256
@@ -58,15 +60,18 @@ class Kin(NamedTuple):
     head: int
     sets: Numbers  # (n, k): those that may be kin
     chances: Values  # (n, k): that they are
+    believed: float = 1.0  # how far tails are believed at all
 
     @classmethod
-    def of(cls, known: Known, values: Values) -> Self:
+    def of(cls, known: Known, values: Values, believed: float = 1.0) -> Self:
         """Find kin by a value of each pair.
 
         Parameters
         ----------
         known : Known
         values : array (m,)
+        believed : float
+            How far tails are believed; short ones are believed less.
         """
         total = len(known.levels)
         shortest = int(np.diff(known.starts).min()) - 1  # without itself
@@ -77,9 +82,12 @@ class Kin(NamedTuple):
         most = min(MOST, count)
         sets, best = sets[:, :most], best[:, :most]
         theirs = Tail(tail.floor[sets].ravel(), tail.scale[sets].ravel(), count)
-        chances = _chances(tail.log_strangers(best), theirs.log_strangers(best.ravel()).reshape(best.shape))
+        expected = theirs.log_strangers(best.ravel()).reshape(best.shape)
+        believed *= ramp(count, SHORT, LONG)
+        chances = believed * _chances(tail.log_strangers(best), expected)
         itself = known.owners == known.sets
-        return cls(known, np.where(itself, best[known.owners, 0], values), tail, head, sets, chances)
+        values = np.where(itself, best[known.owners, 0], values)
+        return cls(known, values, tail, head, sets, chances, believed)
 
     def pooled(self) -> Values:
         """Every known pair pooled with the kin of both; (m,). Of a set with itself it means nothing."""
@@ -125,7 +133,8 @@ class Kin(NamedTuple):
         order = order[: self.sets.shape[1]]
         near, values = row.sets[order], values[order]
         theirs = Tail(self.tail.floor[near], self.tail.scale[near], self.tail.size)
-        return near, _chances(ours.log_strangers(values[None])[0], theirs.log_strangers(values))
+        chances = _chances(ours.log_strangers(values[None])[0], theirs.log_strangers(values))
+        return near, self.believed * chances
 
     def pool(self, row: Row | PartialRow, targets: Numbers | None = None) -> Values:
         """Mean over the query and its kin, and each set and its kin, of how well these fit each other.

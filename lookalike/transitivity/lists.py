@@ -11,10 +11,12 @@ from lookalike.room import check_memory
 from lookalike.transitivity.held import Held
 from lookalike.transitivity.proxies import find_neighbours, proxy_slots
 from lookalike.transitivity.sizes import blocks_bytes, lists_bytes, pairs_bytes
-from lookalike.transitivity.tables import Lists, PartialRow, Row, Tables, sizes_of
+from lookalike.transitivity.tables import Lists, PartialRow, Row, Tables, rows_of_some, sizes_of
 
 # One comparison of all pairs serves every second stage that looks no further than this.
 REACH = 128
+# Where all pairs are known: scores, their order, and what is made of them.
+BYTES_A_PAIR = 100
 
 
 def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
@@ -54,6 +56,28 @@ def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
     for array in lists:
         array.setflags(write=False)  # shared by all second stages
     return lists
+
+
+def all_lists(tables: Tables, track: Track = silent) -> Lists:
+    """All other sets of each, nearest first; ties go to the lower number. For galleries of few sets.
+
+    Raises
+    ------
+    StorageFailed
+        If there is too little memory for them.
+    """
+    total = len(tables)
+    if tables.unreachable:
+        return nearest_lists(tables, total, track)
+    check_memory(f"comparing {total} sets", BYTES_A_PAIR * total**2)
+    count, asked = rows_of_some(tables, total)
+    scores = np.stack([row.scores for row in track(asked, "comparing sets", count)])
+    # From both sides the same to the last bit.
+    scores = np.triu(scores, 1)
+    scores += scores.T
+    np.fill_diagonal(scores, -np.inf)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :-1]
+    return Lists(order, np.take_along_axis(scores, order, axis=1))
 
 
 def without_query(lists: Lists, member: int | None, count: int) -> Lists:

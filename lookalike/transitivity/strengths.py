@@ -30,7 +30,7 @@ SHORT, LONG = 4, 8
 UNSEEN, SEEN = 0.1, 0.25
 # Subtracting begins and is whole where the reach of what is closed, and so many times how much of it stays
 # closed when strangers are subtracted, add up to so much (chosen with labels).
-STAYING, FROM, TO = 1.5, 1.55, 1.8
+STAYING, FROM, TO = 1.5, 1.4, 1.95
 # Few lamps close lists of a large share of the gallery, and so do few people, who begin to be seen here and
 # are without doubt there, unless so much of it stays closed without strangers (chosen with labels).
 LOOSE, LUMPED = 0.4, 0.55

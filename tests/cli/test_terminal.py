@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ from rich.console import Console
 
 from lookalike.cli import _end, terminal
 from lookalike.cli.terminal import Progresses, print_json, print_table, say
+from lookalike.progress import Step
 
 Seen = pytest.CaptureFixture[str]
 
@@ -74,6 +76,27 @@ def test_a_log_gets_a_line_now_and_then_with_an_estimate(clock: Clock, log: io.S
 def test_a_log_says_how_many_if_nobody_knows_how_many_there_will_be(clock: Clock, log: io.StringIO) -> None:
     clock.work([1, 2, 3], 10.0, Progresses()([1, 2, 3], "counting", None))
     assert log.getvalue().splitlines() == ["counting: 1", "counting: 2", "counting: 3"]
+
+
+def test_work_that_says_where_it_is_and_how_long_it_takes_is_believed(clock: Clock, log: io.StringIO) -> None:
+    items = [Step(f"[b]{number}\x1b.mp4, {number} faces so far", 100.0 - number) for number in range(4)]
+    clock.work(items, 6.0, Progresses()(items, "looking for faces", 4))
+    assert log.getvalue().splitlines() == [
+        r"looking for faces: 2 of 4, about 99 s left; [b]1\x1b.mp4, 1 faces so far",
+        r"looking for faces: 4 of 4, about 97 s left; [b]3\x1b.mp4, 3 faces so far",
+    ]
+
+
+def test_a_bar_shows_where_the_work_is(screen: io.StringIO) -> None:
+    items = [Step("[b]clip.mp4, 3 faces", 3725.0)] * 2
+    watched = Progresses()(items, "looking", 2)
+    assert next(watched) is items[0]
+    # Long enough for the bar to be drawn again.
+    for _ in watched:
+        time.sleep(0.3)
+    shown = screen.getvalue()
+    assert "looking: [b]clip.mp4, 3 faces" in shown
+    assert "1:02:05" in shown
 
 
 def test_quick_work_says_nothing(clock: Clock, log: io.StringIO) -> None:

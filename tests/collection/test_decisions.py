@@ -318,6 +318,24 @@ def test_the_files_of_a_set(gallery: Gallery) -> None:
         gallery.files_of("x")
 
 
+def test_where_the_files_of_all_sets_lie(gallery: Gallery) -> None:
+    gallery.keep_file(a_file("10"), [a_set("a", 1), a_set("b", 2)])
+    gallery.keep_file(a_file("9"), [], [a_set("a", 3)])
+    gallery.add(a_set("c", 4))
+    whole = {"a": ["/films/9", "/films/10"], "b": ["/films/10"]}
+    assert gallery.paths() == whole
+    assert gallery.paths(["c", "a"]) == {"c": [], "a": whole["a"]}
+    with pytest.raises(NotFound, match="no set 'x'"):
+        gallery.paths(["x"])
+
+
+def test_the_sets_of_a_file(gallery: Gallery) -> None:
+    gallery.keep_file(a_file("2"), [a_set("b", 1), a_set("a", 2)])
+    gallery.keep_file(a_file("1"), [a_set("c", 4)], [a_set("a", 3)])
+    assert [gallery.sets_of(one.content) for one in gallery.files()] == [["a", "c"], ["a", "b"]]
+    assert gallery.sets_of("0" * 64) == gallery.sets_of("\udce9") == []
+
+
 def test_the_files_of_a_set_follow_every_change(gallery: Gallery) -> None:
     gallery.keep_file(a_file("1"), [a_set("a", 1)])
     assert [one.path for one in gallery.files_of("a")] == ["/films/1"]

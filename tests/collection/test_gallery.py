@@ -126,7 +126,7 @@ def test_facts_and_listing(gallery: Gallery, path: Path) -> None:
     gallery.set_hint("model_file", None)
     assert gallery.hint("model_file") is None
     assert "model_file" not in gallery.facts()
-    with pytest.raises(BadInput, match="keeps no hint 'purge': give one of model_file"):
+    with pytest.raises(BadInput, match="keeps no hint 'purge': give one of model_file, succ"):
         gallery.set_hint("purge", "x")
     with pytest.raises(BadInput, match="keeps no hint"):
         gallery.hint("purge")

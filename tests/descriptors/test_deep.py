@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -99,34 +98,47 @@ def unloaded():
     deep._loaded.cache_clear()
 
 
+@pytest.mark.parametrize("missing", [[], ["onnxruntime"], ["onnxruntime", "cv2"]], ids=len)
+def test_whoever_computes_the_vectors_are_those_of_dlib(drawn, unloaded, monkeypatch, missing):
+    """ONNX Runtime, else OpenCV, else dlib: galleries of all three can be mixed."""
+    for name in missing:
+        monkeypatch.setitem(sys.modules, name, None)
+    pictures = [one.frames[0] for one in drawn]
+    dlib = pytest.importorskip("dlib")
+    network = dlib.face_recognition_model_v1(str(deep.NETWORK.find()))
+    landmarks = dlib.shape_predictor(str(deep.LANDMARKS.find()))
+    box = dlib.rectangle(8, 6, 145, 144)
+    chips = [dlib.get_face_chip(picture, landmarks(picture, box), 150, 0.25) for picture in pictures]
+    reference = np.array([network.compute_face_descriptor(chip) for chip in chips])
+    found = Deep().describe_many(pictures)
+    np.testing.assert_allclose(found, reference, rtol=0, atol=1e-5)
+    # Whoever computes it, it is who is asked for: only dlib gives just the same bits.
+    assert np.array_equal(found, reference.astype(np.float32)) == (len(missing) == 2)
+
+
 def test_without_dlib(unloaded, monkeypatch):
     monkeypatch.setitem(sys.modules, "dlib", None)
     for asked in (Deep().check, lambda: Deep().describe(np.zeros((64, 64), dtype=np.uint8))):
-        with pytest.raises(BadInput, match=r"deep needs dlib.*pip install 'lookalike\[footage\]'"):
+        with pytest.raises(BadInput, match=r"deep needs dlib.*pip install 'lookalike\[deep\]'"):
             asked()
     monkeypatch.undo()
     Deep().check()  # installed meanwhile
 
 
-def test_without_the_models(unloaded, monkeypatch):
-    def nothing(name):
-        return None if name == "face_recognition_models" else importlib.util.find_spec(name)
-
-    monkeypatch.setattr(deep.importlib.util, "find_spec", nothing)
-    with pytest.raises(BadInput, match=r"face_recognition_models, which is not installed: pip install"):
-        Deep().check()
-
-
-def test_damaged_models(unloaded, monkeypatch, tmp_path):
-    """A package of that name found earlier, whose files are not what they should be."""
+@pytest.mark.parametrize("card", Deep.cards, ids=lambda card: card.name)
+def test_damaged_models(unloaded, monkeypatch, tmp_path, card):
+    """A package of that name found earlier, one of whose files is not what it should be."""
     package = tmp_path / "face_recognition_models"
     (package / "models").mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('its code is never run')")
+    for one in Deep.cards:
+        Path(package, one.path).symlink_to(one.find())
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "face_recognition_models", raising=False)
-    for content in (None, b"", b"no model"):
-        for name in (deep.LANDMARKS, deep.NETWORK) if content is not None else ():
-            Path(package, "models", name).write_bytes(content)
-        with pytest.raises(BadInput, match=r"files of face_recognition_models.*pip install") as refused:
-            Deep().check()
-        assert "\n" not in str(refused.value)
+    Deep().check()
+    deep._loaded.cache_clear()
+    Path(package, card.path).unlink()
+    Path(package, card.path).write_bytes(b"no model")
+    with pytest.raises(BadInput, match=rf"deep needs {card.file} .* cut off.*pip install") as refused:
+        Deep().check()
+    assert "\n" not in str(refused.value)

@@ -49,9 +49,9 @@ def alone(archive: Path) -> Path:
 
 def test_people_are_told_apart_as_on_one_machine(nodes: Nodes, archive: Path, tmp_path: Path) -> None:
     sources = [archive / "album", media.video(tmp_path)]
-    expected = add(tmp_path / "here", sources)
+    expected = add(tmp_path / "here", sources, media.DRAWN)
     assert expected.added == ["album#1", "album#2", "good.mp4#1"]
-    assert add(tmp_path / "there", sources, engine=nodes.engine) == expected
+    assert add(tmp_path / "there", sources, media.DRAWN, engine=nodes.engine) == expected
     assert whole(tmp_path / "there") == whole(tmp_path / "here")
 
 

@@ -10,7 +10,7 @@ import scipy.io
 
 from lookalike.errors import BadInput, NotFound
 from lookalike.evaluation import label_files
-from lookalike.evaluation.labels import check_labels, join_labels, read_labels
+from lookalike.evaluation.labels import check_labels, join_labels, read_groups, read_labels
 from lookalike.intake.readers.mat import MatFiles
 from tests.intake.youtube_miniature import cells, write_youtube_faces
 
@@ -194,3 +194,39 @@ def test_a_template_of_two_people(tmp_path: Path) -> None:
 def test_set_id_and_person_come_before_other_columns(tmp_path: Path) -> None:
     text = b"TEMPLATE_ID,SUBJECT_ID,set_id,person\n1,20,a,anna\n"
     assert read_labels(write(tmp_path, text)) == {"a": "anna"}
+
+
+def test_groups_are_what_a_column_says(tmp_path: Path) -> None:
+    path = write(tmp_path, b"set_id,person,age, light\na,anna,30,dim\nb,bert, 7 ,\nc,anna,\n")
+    assert read_groups([path], "age") == {"a": "30", "b": "7", "c": ""}
+    assert read_groups([path], " light") == {"a": "dim", "b": "", "c": ""}
+    arrays = tmp_path / "labels.npz"
+    names = np.array(["d", "e"])
+    np.savez(arrays, set_names=names, set_person=[1, 2], set_age=[7, 30], set_more=np.eye(2), images=names)
+    assert read_groups([arrays], "set_age") == {"d": "7", "e": "30"}
+    # One of several files is enough.
+    assert read_groups([arrays, path], "age") == {"a": "30", "b": "7", "c": ""}
+
+
+@pytest.mark.parametrize("column", ["hair", "person", "set_id", ""])
+def test_a_column_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path, column: str) -> None:
+    path = write(tmp_path, b"set_id,person,age,light\na,anna,30,dim\n")
+    with pytest.raises(
+        BadInput, match=f"no label file has a column '{column}' .*: give one of 'age', 'light'"
+    ):
+        read_groups([path], column)
+    plain = tmp_path / "plain.csv"
+    plain.write_text("set_id,person\na,anna\n")
+    with pytest.raises(BadInput, match="they have no other columns"):
+        read_groups([plain], column)
+
+
+def test_a_set_is_in_one_group(tmp_path: Path) -> None:
+    path = write(tmp_path, b"TEMPLATE_ID,SUBJECT_ID,SEX,FRAME\n1,7,f,3\n1,7,f,4\n2,8,m,5\n")
+    assert read_groups([path], "SEX") == {"1": "f", "2": "m"}
+    with pytest.raises(BadInput, match="the column 'FRAME' says '3' and '4' of set '1'"):
+        read_groups([path], "FRAME")
+    other = tmp_path / "other.csv"
+    other.write_text("set_id,person,SEX\n1,7,m\n")
+    with pytest.raises(BadInput, match="says 'f' and 'm' of set '1'"):
+        read_groups([path, other], "SEX")

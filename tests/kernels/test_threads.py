@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 from lookalike import room
 from lookalike.errors import StorageFailed
 from lookalike.kernels import threads as ours
-from lookalike.kernels.threads import blocks, in_order, thread_count
+from lookalike.kernels.threads import Helpers, blocks, in_order, thread_count
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -218,3 +218,68 @@ def test_no_room_for_one_thread_is_said(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(ours._inside, "roomy", 0)
     with pytest.raises(StorageFailed, match="comparing faces needs about 40 MB of memory and 10 MB is free"):
         list(in_order(str, range(3)))
+
+
+def test_a_number_of_threads_may_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOKALIKE_THREADS", "1")
+    together = threading.Barrier(3, timeout=20)
+    assert sorted(in_order(lambda item: (together.wait(), item)[1], range(3), 3)) == [0, 1, 2]
+    monkeypatch.setenv("LOOKALIKE_THREADS", "3")
+    here = threading.get_ident()
+    assert list(in_order(lambda item: threading.get_ident(), range(3), 1)) == [here] * 3
+
+
+def test_helpers_work_side_by_side_and_keep_what_they_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOKALIKE_THREADS", "3")
+    together = threading.Barrier(3, timeout=20)
+    begun = []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        together.wait()
+        return item * item
+
+    with Helpers() as helpers:
+        results = [helpers.begin(work, item) for item in range(3)]
+        assert [result() for result in results * 2] == [0, 1, 4] * 2
+    assert sorted(begun) == [0, 1, 2]
+
+
+def test_helpers_do_each_piece_once_and_give_its_exception_to_whoever_asks(threads: int) -> None:
+    done = []
+
+    def work(item: int) -> float:
+        done.append(item)
+        return 12 / item
+
+    with Helpers() as helpers:
+        good, bad = helpers.begin(work, 3), helpers.begin(work, 0)
+        assert (good(), good()) == (4.0, 4.0)
+        for _ in range(2):
+            with pytest.raises(ZeroDivisionError):
+                bad()
+    assert done.count(3) == 1
+
+
+def test_helpers_of_a_helper_are_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOKALIKE_THREADS", "3")
+
+    def inner(_: int) -> tuple[int, int, int]:
+        with Helpers() as own:
+            return own.count, own.begin(lambda item: threading.get_ident(), 0)(), threading.get_ident()
+
+    with Helpers() as helpers:
+        count, one, other = helpers.begin(inner, 0)()
+    assert (count, one) == (1, other)
+
+
+def test_where_no_thread_can_be_started_helpers_are_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOKALIKE_THREADS", "3")
+
+    def no_thread(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with Helpers() as helpers:
+        monkeypatch.setattr(threading.Thread, "start", no_thread)
+        results = [helpers.begin(abs, item) for item in (-1, -2)]
+        assert [result() for result in results] == [1, 2]

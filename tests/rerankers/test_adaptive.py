@@ -9,14 +9,16 @@ import pytest
 
 from lookalike import parts
 from lookalike.errors import BadInput
+from lookalike.rerankers import _kinship as module
 from lookalike.rerankers._kinship import (
     BELOW_ORDINARY,
     EVERYWHERE,
     FEW,
+    FEW_SETS,
     FEWEST,
-    FEWEST_TO_POOL,
     NARROWEST,
     REACH,
+    SUSPECT,
     VAGUE,
     WHOLE,
     Weighed,
@@ -26,7 +28,6 @@ from lookalike.rerankers.adaptive import Adaptive
 from lookalike.rerankers.contract import Reranker
 from lookalike.soundness import learnt_faults
 from lookalike.transitivity.agreement import BY_CHANCE, Agreed
-from lookalike.transitivity.kin import MOST
 from lookalike.transitivity.tables import Tables
 from tests.transitivity.samples import row_of, tables_of
 
@@ -201,19 +202,21 @@ def test_the_smallest_galleries_keep_the_baseline(total: int) -> None:
     np.testing.assert_array_equal(part.score(row, tables).scores, row.scores)
 
 
-def test_small_galleries_are_not_pooled() -> None:
-    assert (FEWEST, FEWEST_TO_POOL) == (20, 30)
-    for total, pools in ((FEWEST, False), (FEWEST_TO_POOL - 1, False), (FEWEST_TO_POOL, True)):
-        part = Adaptive().fit(gallery(total, 1, 0.0), RNG)
-        assert part.helps
-        assert part.agreement_ is not None
-        assert (part.kin_ is not None) == pools
-        assert part.pools == (MOST if pools else 0)
+def test_kin_are_believed_the_more_the_longer_tails_are() -> None:
+    """Twenty sets have a tail of ten, which tells nothing; forty have one of twenty, which tells all."""
+    surest = []
+    for people in (5, 6, 8, 10):
+        part = Adaptive().fit(gallery(people, 4, 0.0), RNG)
+        assert part.kin_ is not None
+        surest.append(part.kin_.chances.max())
+    assert surest[0] == 0
+    assert surest == sorted(surest)
+    assert surest[-1] > 0.9
 
 
 @pytest.mark.parametrize(("people", "sets", "light"), [(6, 4, 1.0), (20, 4, 1.0), (5, 12, 0.0), (3, 4, 0.0)])
 def test_arrays_keep_every_bit(people: int, sets: int, light: float) -> None:
-    """Too few to pool, pooled with strangers and without, and too few for anything."""
+    """A few, with strangers and without, and too few for anything."""
     tables = gallery(people, sets, light)
     part = Adaptive().fit(tables, RNG)
     again = Adaptive().from_arrays(part.to_arrays())
@@ -325,16 +328,16 @@ def test_a_set_more_than_all_pairs_are_known_of_changes_little() -> None:
 
     That is so as long as kin are among the nearest: where light keeps them apart it is not.
     """
-    assert WHOLE == 1000
-    drawn = lit_sets(251, 4, 0.0, noise=1.0)[: WHOLE + 1]
+    assert (FEW_SETS, WHOLE) == (1000, 2500)
+    drawn = lit_sets(251, 4, 0.0, noise=1.0)[: FEW_SETS + 1]
     found = []
-    for total in (WHOLE, WHOLE + 1):
+    for total in (FEW_SETS, FEW_SETS + 1):
         tables = tables_of(drawn[:total], count=64)
         part = Adaptive().fit(tables, RNG)
         assert part.strangers_ is not None
-        assert np.diff(part.strangers_.known.starts).min() >= (WHOLE - 1 if total == WHOLE else REACH)
-        rows = [row_of(tables, query) for query in range(0, WHOLE, 20)]
-        found.append([part.score(row, tables).scores[:WHOLE] for row in rows])
+        assert np.diff(part.strangers_.known.starts).min() >= (FEW_SETS - 1 if total == FEW_SETS else REACH)
+        rows = [row_of(tables, query) for query in range(0, FEW_SETS, 20)]
+        found.append([part.score(row, tables).scores[:FEW_SETS] for row in rows])
     # The query itself, and the others of its person.
     firsts = [[set(np.argsort(-scores)[:4].tolist()) for scores in each] for each in found]
     assert np.mean([len(one & other) for one, other in zip(*firsts, strict=True)]) > 3.9
@@ -342,8 +345,32 @@ def test_a_set_more_than_all_pairs_are_known_of_changes_little() -> None:
     assert np.mean(alike) > 0.95
 
 
+def test_where_light_reaches_everywhere_all_pairs_are_known_or_lists_are_not_believed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Few lamps for many people: short lists hold those under the same lamp, and miss the person."""
+    tables = tables_of(lit_sets(100, 4, 2.0), count=64)
+    monkeypatch.setattr(module, "FEW_SETS", 200)
+    found = {}
+    for most in (2500, 200):
+        monkeypatch.setattr(module, "WHOLE", most)
+        part = Adaptive().fit(tables, RNG)
+        assert part.strangers_ is not None
+        assert part.findings_ is not None
+        assert part.agreement_ is not None
+        assert part.kin_ is not None
+        assert part.findings_.reach >= EVERYWHERE
+        knows_all = bool(np.diff(part.strangers_.known.starts).min() == len(tables))
+        assert knows_all == (most == 2500)
+        expected = 1.0 if knows_all else part.findings_.subtracted
+        assert (part.agreement_.believed, part.kin_.believed) == pytest.approx((expected, expected))
+        before, found[most] = (mean_precision(scores, 4) for scores in asked(part, tables))
+    assert found[2500] > before + 0.2
+    assert found[200] > before - 0.005
+
+
 def test_no_probability_is_told_of_light_across_the_gallery_nor_of_a_few_sets_of_nobody() -> None:
-    assert (EVERYWHERE, FEW, VAGUE) == (0.75, 100, 0.6)
+    assert (SUSPECT, EVERYWHERE, FEW, VAGUE) == (0.6, 0.75, 100, 0.6)
     for sets, reaches, vague, tells in (
         (lit_sets(60, 2, 2.0), True, True, False),  # each of two lamps lights half of the gallery
         (lit_sets(60, 1, 0.0), False, True, False),

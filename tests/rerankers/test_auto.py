@@ -54,11 +54,12 @@ def test_where_nobody_does_the_order_stays(total: int) -> None:
     assert auto.finding.endswith("stays as it is.")
 
 
-def test_a_small_gallery_is_weighed_though_it_is_not_pooled() -> None:
+def test_a_small_gallery_is_weighed_though_kin_are_hardly_believed() -> None:
     tables = gallery(6, 4, 0.0, noise=1.2, seed=1)
     auto = Auto().fit(tables, RNG)
     assert auto.helps
-    assert auto.kin_ is None
+    assert auto.kin_ is not None
+    assert auto.kin_.chances.max() <= 0.2  # tails of 12: two tenths of the way from 10 to 20
     before, after = (mean_precision(scores, 4) for scores in asked(auto, tables))
     assert after > before + 0.03
 

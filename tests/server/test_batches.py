@@ -101,12 +101,12 @@ def test_clips_are_called_as_elsewhere_on_the_page(tmp_path: Path) -> None:
         server.post("/api/judgements", {"query": keys[0], "targets": keys[1:2], "verdict": "same"})
         server.post("/api/judgements", {"query": keys[0], "targets": keys[2:], "verdict": "different"})
         last, first = server.get("/api/judgements")["decisions"]
-        assert first["words"] == "b.mp4, 00:01:01 shows the same person as b.mp4, 00:01:00."
+        assert first["words"] == "s1, 00:01:01 shows the same person as s0, 00:01:00."
         assert [(one["id"], one["title"]) for one in last["sets"]] == [
-            ("s0", "b.mp4, 00:01:00"),
-            ("s2", "b.mp4, 00:01:02"),
+            ("s0", "s0, 00:01:00"),
+            ("s2", "s2, 00:01:02"),
         ]
-        assert "<bdi>b.mp4, 00:01:02</bdi></a>" in rows(server)[0]
+        assert "<bdi>s2, 00:01:02</bdi></a>" in rows(server)[0]
 
 
 def test_pages_of_the_history_count_rows(server: Asker, monkeypatch: pytest.MonkeyPatch) -> None:

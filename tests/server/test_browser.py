@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -230,6 +231,10 @@ def test_a_moment_of_a_film_is_shown(visit: Visit, drawn: Path) -> None:
         "film => film.currentTime || new Promise(done => film.onseeked = () => done(film.currentTime))"
     )
     assert start > 0
+    # Whoever is seen has a box that leads to the answers for them.
+    first = page.locator("#sheet .boxes a").first
+    expect(first).to_have_attribute("href", re.compile("^/sets/"))
+    expect(page.locator("#sheet .names a").first).to_have_text(re.compile(r"^1 street.mp4 #\d"))
     page.locator("#sheet").get_by_role("button", name="Close").click()
     expect(page.locator("#sheet")).not_to_be_visible()
 

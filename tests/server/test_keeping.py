@@ -115,7 +115,7 @@ def test_photos_are_called_and_kept_by_their_own_names(tmp_path: Path) -> None:
         assert server.desk.uploads.as_set(key, 0).origin == "at home.png"
         sets = [server.get(f"/api/sets/{one}") for one in kept(server, key).split(",")]
         assert [one["id"] for one in sets] == ["at home.png#1", "beach.png#1", "beach.png#2"]
-        assert [one["title"] for one in sets] == ["at home.png", "beach.png", "beach.png"]
+        assert [one["title"] for one in sets] == ["at home.png #1", "beach.png #1", "beach.png #2"]
 
 
 # Undo.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery
+from lookalike.collection.media import MediaFile
 from lookalike.retrieval import open_search
 from lookalike.server.answering import _depth
 from lookalike.server.catalogue import key_of
 from lookalike.server.pictures import Latest
+from lookalike.sighting import Sighting
+from tests.collection.samples import a_file
 from tests.server.asking import Asker, asker, fill, picture
 from tests.small_world import small_world
 
@@ -291,3 +295,86 @@ def test_an_empty_gallery_says_so(tmp_path: Path) -> None:
         told = server.get("/api/gallery")
         assert (told["sets"], told["ready"], told["descriptor"]) == (0, False, None)
         assert server("POST", "/api/searches", {"set": "0" * 16}).status in (400, 404)
+
+
+@pytest.fixture(scope="module")
+def album(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
+    """People of an album and of a film, as `add` names them: two of each begin at one time."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("album") / "g.gallery"
+    photo = Sighting((1, 1, 90, 90), 0.9, 0.5, 0.5, 0.1)
+
+    def one(set_id: str, *seen: Sighting) -> FaceSet:
+        return FaceSet(set_id, rng.normal(size=(len(seen), 8)), "/somewhere", sightings=seen)
+
+    with Gallery(path, create=True) as gallery:
+        for number in (1, 2, 10):
+            first, second = (replace(a_file(f"IMG_{number}{place}.jpg"), kind="photo") for place in (10, 9))
+            gallery.keep_file(first, [one(f"party#{number}", photo)])
+            gallery.keep_file(second, [], [one(f"party#{number}", photo)])
+        seen = replace(photo, time=70.0), replace(photo, time=71.0)
+        gallery.keep_file(a_file("film.mp4"), [one(f"a/film.mp4#{number}", *seen) for number in (1, 2)])
+    with asker(path) as made:
+        yield made
+
+
+def test_no_two_sets_have_one_title_and_ten_comes_after_two(album: Asker) -> None:
+    sets = album.get("/api/sets")["sets"]
+    assert [one["title"] for one in sets] == [
+        "a/film.mp4 #1, 00:01:10",
+        "a/film.mp4 #2, 00:01:10",
+        "party #1",
+        "party #2",
+        "party #10",
+    ]
+
+
+def test_all_photos_of_an_album_are_named_and_found(album: Asker) -> None:
+    photos = ["/films/IMG_109.jpg", "/films/IMG_1010.jpg"]
+    [one] = album.get("/api/sets?text=img_109.jpg")["sets"]
+    assert (one["id"], one["files"]) == ("party#10", photos)
+    assert [found["id"] for found in album.get("/api/sets?source=IMG_1010")["sets"]] == ["party#10"]
+    album.post("/api/searches", {"set": one["key"]})
+    shown = album("GET", f"/sets/{one['key']}").body.decode()
+    assert shown.index("IMG_109.jpg</bdi>") < shown.index("IMG_1010.jpg</bdi>")
+
+
+def test_who_is_seen_at_a_moment_of_a_film(tmp_path: Path) -> None:
+    """Of the same film, at that time, from left to right, and where they are then."""
+    rng = np.random.default_rng(0)
+    content = tmp_path / "film.mp4"
+    content.write_bytes(b"a film")
+    said = content.stat()
+
+    def one(set_id: str, *seen: tuple[float, float]) -> FaceSet:
+        seen_at = [Sighting((left, 20, 40, 50), 0.9, 0.5, 0.5, 0.1, time) for time, left in seen]
+        return FaceSet(set_id, rng.normal(size=(len(seen), 8)), str(content), sightings=seen_at)
+
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        people = [
+            one("film.mp4#1", (1.0, 300.0), (3.0, 200.0)),
+            one("film.mp4#2", (1.0, 100.0), (3.0, 100.0)),
+            one("film.mp4#3", (3.4, 10.0), (9.0, 10.0)),
+        ]
+        file = MediaFile("1" * 64, str(content), said.st_size, said.st_mtime_ns, "video")
+        gallery.keep_file(file, people)
+        gallery.keep_file(a_file("other.mp4"), [one("other.mp4#1", (1.0, 5.0), (9.0, 5.0))])
+    with asker(tmp_path / "g") as server:
+        server.post("/api/people", {"sets": [key_of("film.mp4#1")], "name": "Anna"})
+        film = server.get(f"/api/sets/{key_of('film.mp4#3')}")["film"]
+
+        def at(time: float) -> list[tuple[int, str, float]]:
+            told = server.get(f"/api{film}/moment?at={time}")
+            assert told["at"] == time
+            return [
+                (face["number"], face["title"].partition(",")[0], face["box"][0]) for face in told["faces"]
+            ]
+
+        assert at(2.0) == [(1, "film.mp4 #2", 100.0), (2, "film.mp4 #1", 250.0)]
+        # Beside a time at which nobody is seen.
+        assert [title for _, title, _ in at(3.2)] == ["film.mp4 #3", "film.mp4 #2", "film.mp4 #1"]
+        assert at(20.0) == []
+        named = server.get(f"/api{film}/moment?at=2")["faces"][1]
+        assert (named["key"], named["person"]["name"]) == (key_of("film.mp4#1"), "Anna")
+        assert server("GET", f"/api{film}/moment?at=soon").status == 422
+        assert server("GET", f"/api{film[:-4]}AAAA/moment?at=1").status == 404

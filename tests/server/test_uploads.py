@@ -280,7 +280,7 @@ def test_a_clip_shows_who_is_in_it_and_when(tmp_path: Path) -> None:
         assert person["faces"][0]["timecode"] is not None
         assert server.desk.uploads.as_set(key, 0).kind == "film"
         shown = server.get(f"/api/sets/{kept(server, key)}")
-        assert (shown["kind"], shown["title"]) == ("film", f"party.mp4, {shown['when'][:8]}")
+        assert (shown["kind"], shown["title"]) == ("film", f"party.mp4 #1, {shown['when'][:8]}")
         # Its film was never in the collection, so there is nothing to play.
         assert shown["film"] is None
         token = server.desk.pictures.token(FILM, shown["key"])

@@ -100,7 +100,10 @@ class Agreeing:
             ]
         )
         around = [[one, *self.order[one, : self.smooth]] for one in everybody]
-        self.trusts = np.maximum(self.least, [self.alone[each].mean(axis=0) for each in around])
+        # Lists of more than .4 of all sets count less, those of .8 nothing.
+        self.counted = np.clip((0.8 - np.array(self.lengths) / len(self.scores)) / 0.4, 0, 1)
+        smoothed = np.array([self.alone[each].mean(axis=0) for each in around])
+        self.trusts = np.maximum(self.least, self.counted * smoothed)
         self.vectors = np.array([self._vector(one) for one in everybody])
 
     def _vector(self, one: int) -> np.ndarray:
@@ -125,7 +128,7 @@ class Agreeing:
             friends = [one for one in order[:k] if row[one] > enters[one]]
             alone = closed(np.array(friends, dtype=int), graph, k)
             near = self.alone[order[: self.smooth], place]
-            trusts.append(max(self.least, np.mean([alone, *near])))
+            trusts.append(max(self.least, self.counted[place] * np.mean([alone, *near])))
             codes = [uniform(total + 1, friends, [total])]
             for each in order[: max(0, k // 2 - 1)]:
                 query = [total] if each in friends else []

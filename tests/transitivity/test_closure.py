@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.transitivity.closure import LEAST, LENGTHS, Reach, closure, closures, lengths_for, reach_of
+from lookalike.transitivity.closure import (
+    LEAST,
+    LENGTHS,
+    Reach,
+    closure,
+    closures,
+    counted,
+    lengths_for,
+    reach_of,
+)
 from lookalike.transitivity.strengths import LOOSE
 from tests.transitivity.dense import closed, lists_of, mutual
 
@@ -95,6 +104,12 @@ def test_lengths_by_hand() -> None:
     # Lists that hold all others but one say nothing of who is near.
     assert lengths_for(4).tolist() == [2]
     assert lengths_for(3).tolist() == []
+
+
+def test_lists_count_less_the_nearer_they_come_to_everybody() -> None:
+    """Lists of 16, 32 and 64 of 80 sets: a fifth counts in full, .4 still does, .8 not at all; .5 of 64."""
+    np.testing.assert_allclose(counted(np.array([16, 32, 64]), 80), [1, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(counted(np.array([32]), 64), [0.75])
 
 
 def reach(points: np.ndarray, some: int = 100) -> Reach:

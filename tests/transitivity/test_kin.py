@@ -82,7 +82,7 @@ def test_known_pairs_are_pooled_as_rows_are_where_all_pairs_are_known() -> None:
 def test_known_pairs_are_pooled_with_known_pairs_only() -> None:
     """What a query from the gallery has with kin of a target is 0 unless it is known."""
     scores = square(60, 6)
-    kin = kin_of(scores, 8)
+    kin = kin_of(scores, 16)
     is_known = spread(kin.known, np.ones(len(kin.values))) > 0
     pooled, whole = spread(kin.known, kin.pooled()), spread(kin.known, kin.values)
     differs = 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from skimage.feature import local_binary_pattern
 
 from lookalike.errors import BadInput
+from lookalike.kernels.patterns import uniform_patterns
 from lookalike.worlds.films import film, script
 from lookalike.worlds.people import draw_person
 
@@ -108,7 +108,7 @@ def _average_precision(difficulty: float) -> float:
 
 
 def _describe(frame: NDArray[np.uint8]) -> NDArray[np.float64]:
-    codes = local_binary_pattern(frame.mean(axis=2).astype(np.uint8), 8, 2, method="nri_uniform").astype(int)
+    codes = uniform_patterns(frame.mean(axis=2).astype(np.uint8), 8, 2)
     cells = [cell for band in np.array_split(codes, 6) for cell in np.array_split(band, 5, axis=1)]
     histogram = np.concatenate([np.bincount(cell.ravel(), minlength=59) / cell.size for cell in cells])
     return np.asarray(histogram / np.linalg.norm(histogram))

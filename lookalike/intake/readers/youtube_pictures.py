@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 from lookalike.errors import BadInput
 from lookalike.intake.paths import is_there, readable, unreadable
 from lookalike.intake.pictures import SUFFIXES, Picture, read_picture
-from lookalike.intake.readers.folders import SYSTEM_NAMES, natural_order
+from lookalike.intake.readers.folders import SYSTEM_NAMES
 from lookalike.intake.readers.youtube_layout import BOXES, Video
 from lookalike.intake.sampling import evenly
 from lookalike.intake.sourceset import SourceSet
+from lookalike.ordering import natural_order
 
 logger = getLogger(__name__)
 

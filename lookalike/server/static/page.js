@@ -1,10 +1,11 @@
 // The page: who listens to what. Everything that can be pressed says what it does in data-do.
 import { refresh, wake } from "./api.js";
 import { amend, judgeRow, offerBack, undoLast, undoSome } from "./decide.js";
+import { film } from "./film.js";
 import { prepare } from "./jobs.js";
 import * as people from "./people.js";
 import { review } from "./review.js";
-import { film, why } from "./sheet.js";
+import { why } from "./sheet.js";
 import { fail, handed, tell } from "./toast.js";
 import { forget, keep, offerUnkeep, watchDrops } from "./upload.js";
 import { watch } from "./watch.js";

@@ -1,4 +1,4 @@
-// The dialog: why an answer was found, a moment of a film, or how far some work is.
+// The dialog: why an answer was found, a moment of a film (film.js), or how far some work is.
 import { view } from "./api.js";
 import { prepare } from "./jobs.js";
 
@@ -33,7 +33,7 @@ sheet.addEventListener("click", (event) => {
   if (event.target === sheet) sheet.close();
 });
 
-function words(text) {
+export function words(text) {
   const one = document.createElement("p");
   one.textContent = text;
   return one;
@@ -96,25 +96,4 @@ export async function why(address) {
   }
   part.removeAttribute("data-region");
   openSheet(fresh.querySelector("main h1").textContent, document.adoptNode(part));
-}
-
-export function film(from) {
-  const { film: address, time, title } = from.dataset;
-  const box = document.createElement("div");
-  box.className = "stack";
-  const video = document.createElement("video");
-  video.controls = true;
-  video.preload = "metadata";
-  video.addEventListener("loadedmetadata", () => {
-    video.currentTime = Number(time);
-    video.play().catch(() => {});
-  }, { once: true });
-  video.addEventListener("error", () => {
-    const minutes = Math.floor(Number(time) / 60);
-    const seconds = String(Math.floor(Number(time) % 60)).padStart(2, "0");
-    video.replaceWith(words(`This film cannot be played here: it has moved, or the browser does not know its kind. Open it in your own player and go to ${minutes}:${seconds}.`));
-  });
-  video.src = address;
-  box.append(video);
-  openSheet(title, box);
 }

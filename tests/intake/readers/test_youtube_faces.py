@@ -15,11 +15,11 @@ from PIL import Image
 
 from lookalike.errors import BadInput
 from lookalike.intake.readers import youtube_descriptors
-from lookalike.intake.readers.folders import natural_order
 from lookalike.intake.readers.mat import MatFiles
 from lookalike.intake.readers.youtube_faces import array_names, is_youtube_faces, read_youtube_faces
 from lookalike.intake.readers.youtube_layout import default_videos
 from lookalike.intake.readers.youtube_pictures import Box, read_boxes
+from lookalike.ordering import natural_order
 from tests.intake.youtube_miniature import cells, write_youtube_faces
 
 ORDER = ["Person_A/0", "Person_A/1", "Person_A/4", "Person_B/2", "Person_B/3", "Person_B/10", "Person_C/1"]

@@ -1,0 +1,129 @@
+"""Groups: an evaluation by what a column of the labels says of the queries, to see for whom it is weak."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from lookalike.evaluation.measures import MEASURES
+from lookalike.evaluation.reliability import SURENESS
+from lookalike.evaluation.results import Evaluation
+from lookalike.evaluation.statistics import Interval, intervals
+from lookalike.ordering import natural_order
+
+# Queries of which the column says nothing.
+NOT_SAID: Final = "(not said)"
+# Columns of the tables that hold words.
+METHOD, INTERVAL = "method", "mAP, 95 % interval"
+
+
+@dataclass(frozen=True)
+class Group:
+    """The queries of one group.
+
+    Attributes
+    ----------
+    name : str
+    found : Evaluation
+        What was found for them; all sets of the gallery were ranked, those of other groups too.
+    """
+
+    name: str
+    found: Evaluation
+
+    @property
+    def people(self) -> int:
+        """How many people are on these queries."""
+        return len(set(self.found.people))
+
+    def intervals(self, method: str) -> dict[str, Interval]:
+        """Each measure that is a mean over queries, with its 95 % interval; nothing of one person alone."""
+        if self.people < 2:
+            return {}
+        values = self.found.values(method)
+        told = intervals(np.column_stack(list(values.values())), self.found.people)
+        return dict(zip(values, told, strict=True))
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """An evaluation by groups.
+
+    Attributes
+    ----------
+    column : str
+        What the groups are told by.
+    groups : tuple of Group
+        By name; queries of which nothing is said come last.
+    """
+
+    column: str
+    groups: tuple[Group, ...]
+
+    def measures(self) -> tuple[list[str], list[list[str]]]:
+        """A table to read: its columns, and a row for each group and method."""
+        rows = []
+        for one in self.groups:
+            for name in one.found.runs:
+                found, told = one.found.summary(name), one.intervals(name).get("map")
+                interval = "-" if told is None else f"{told.low:.4f} to {told.high:.4f}"
+                counts = str(len(one.found.queries)), str(one.people)
+                numbers = [f"{found[measure]:.4f}" for measure in MEASURES]
+                rows.append([one.name, *counts, name, *numbers, interval])
+        headings = [heading for heading, _ in MEASURES.values()]
+        return [self.column, "queries", "people", METHOD, *headings, INTERVAL], rows
+
+    def sureness(self) -> tuple[list[str], list[list[str]]]:
+        """The same of how far probabilities may be believed; no rows where none were told."""
+        rows = [
+            [one.name, name, *("-" if told[key] is None else f"{told[key]:.4f}" for key in SURENESS)]
+            for one in self.groups
+            for name, told in one.found.calibration().items()
+        ]
+        return [self.column, METHOD, *SURENESS.values()], rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as ``evaluate --json`` prints them."""
+        return {
+            "column": self.column,
+            "groups": {
+                one.name: {
+                    "queries": len(one.found.queries),
+                    "people": one.people,
+                    "rerankers": {name: one.found.summary(name) for name in one.found.runs},
+                    "intervals": {
+                        name: {
+                            measure: [told.low, told.high] for measure, told in one.intervals(name).items()
+                        }
+                        for name in one.found.runs
+                    },
+                    "calibration": one.found.calibration(),
+                }
+                for one in self.groups
+            },
+        }
+
+
+def grouped(evaluation: Evaluation, column: str, groups: Mapping[str, str]) -> Grouped:
+    """Part an evaluation by the groups of its queries.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    column : str
+        What the groups are told by.
+    groups : mapping of set id to group
+        Empty, or missing, for sets of which nothing is said.
+    """
+    names = [groups.get(query) or NOT_SAID for query in evaluation.queries]
+    ordered = sorted(set(names), key=lambda name: (name == NOT_SAID, natural_order(name)))
+    return Grouped(
+        column,
+        tuple(
+            Group(one, evaluation.only([place for place, name in enumerate(names) if name == one]))
+            for one in ordered
+        ),
+    )

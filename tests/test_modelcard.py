@@ -1,0 +1,97 @@
+"""Files of other packages: found without running them, and held to what they must be."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lookalike import parts
+from lookalike.errors import BadInput
+from lookalike.modelcard import ModelCard
+
+CONTENT = b"weights" * 100
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package that must not be imported, with a file in it."""
+    folder = tmp_path / "some_models"
+    (folder / "data").mkdir(parents=True)
+    (folder / "__init__.py").write_text("raise RuntimeError('its code is never run')")
+    (folder / "data" / "net.bin").write_bytes(CONTENT)
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+CARD = ModelCard(
+    name="Net",
+    user="the descriptor net",
+    package="some_models",
+    path="data/net.bin",
+    size=len(CONTENT),
+    sha256=hashlib.sha256(CONTENT).hexdigest(),
+    install="pip install some-models",
+    licence="CC0-1.0",
+    source="nowhere",
+    training="nothing",
+    weak="everybody",
+)
+
+
+def test_the_file_is_found_and_the_package_is_not_imported(package: Path) -> None:
+    assert CARD.find() == package / "data" / "net.bin"
+    assert CARD.read() == CONTENT
+    assert CARD.file == "net.bin"
+    assert "some_models" not in sys.modules
+
+
+def test_without_the_package() -> None:
+    with pytest.raises(BadInput) as refused:
+        replace(CARD, package="no_such_models").read()
+    assert str(refused.value) == (
+        "the descriptor net needs net.bin of the package no_such_models, which is not installed: "
+        "pip install some-models"
+    )
+
+
+def test_a_package_that_moved_it(package: Path) -> None:
+    (package / "data" / "net.bin").rename(package / "net.bin")
+    with pytest.raises(BadInput, match=r"has no 'data/net\.bin', as if it had moved.*: pip install"):
+        CARD.read()
+
+
+def test_a_file_that_is_cut_off(package: Path) -> None:
+    (package / "data" / "net.bin").write_bytes(CONTENT[:-1])
+    with pytest.raises(BadInput, match=r"is cut off: it has 699 of 700 bytes: pip install.*--force-reinst"):
+        CARD.read()
+
+
+def test_another_file(package: Path) -> None:
+    other = CONTENT[:-1] + b"!"
+    (package / "data" / "net.bin").write_bytes(other)
+    digits = hashlib.sha256(other).hexdigest()[:12]
+    with pytest.raises(
+        BadInput, match=f"another one: its SHA-256 starts with {digits}, not {CARD.sha256[:12]}"
+    ):
+        CARD.read()
+
+
+def test_a_file_that_cannot_be_read(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(BadInput, match=r"cannot be read \(.*Permission denied\): pip install some-models"):
+        CARD.read()
+
+
+@pytest.mark.parametrize("name", parts.names("descriptors"))
+def test_our_own_cards_are_true(name: str) -> None:
+    for card in parts.part_class("descriptors", name).cards:
+        assert len(card.read()) == card.size
+        assert name in card.user
+        assert all((card.licence, card.source, card.training, card.weak))
