@@ -26,8 +26,8 @@ from lookalike.intake.pace import measure
 from lookalike.intake.paths import is_there, readable
 from lookalike.intake.plan import Plan, counted, make_plan
 from lookalike.intake.seen import Settings
-from lookalike.intake.watched import WatchedDescriptor
 from lookalike.intake.workers import Workers
+from lookalike.intake.wrapped import WatchedDescriptor
 from lookalike.kernels.threads import thread_count
 from lookalike.progress import Forecast, Step, Track, silent
 from lookalike.room import Need, check

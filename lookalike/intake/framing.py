@@ -18,6 +18,7 @@ from lookalike.descriptors.contract import Descriptor, Picture, Region, Vector
 from lookalike.intake.alignment import SIDE, similarity
 from lookalike.intake.detector import Detector, Found
 from lookalike.intake.pictures import LONGEST
+from lookalike.intake.wrapped import WrappedDescriptor
 
 # Faces must be found in this share of the crops; else the detector does not see what these crops show.
 ENOUGH: Final = 1 / 3
@@ -113,7 +114,7 @@ def _measured(crop: Picture, face: Found) -> NDArray[np.float64]:
     return np.array([*(centre / SIDE), scale * width / 2, scale * height / 2, face.box[3] / height])
 
 
-class FramedDescriptor(Descriptor):
+class FramedDescriptor(WrappedDescriptor):
     """A descriptor that sees aligned squares as it saw crops.
 
     Parameters
@@ -124,27 +125,17 @@ class FramedDescriptor(Descriptor):
         How they are cut.
     """
 
+    # The framing cuts what the descriptor wants to see.
+    region = Descriptor.region
+
     def __init__(self, part: Descriptor, framing: Framing) -> None:
-        self.part = part
+        super().__init__(part)
         self.framing = framing
-        self.prepared_by = part.prepared_by
-        self.same_person = part.same_person
-        self.model_file = part.model_file
-
-    @property
-    def identity(self) -> str:
-        """That of the descriptor: what it makes of these cuts is compared with what it made of crops."""
-        return self.part.identity
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers describe a face."""
-        return self.part.dimension
 
     def describe(self, picture: Picture) -> Vector:
         """Describe an aligned square."""
-        return self.part.describe(self.framing.cut(picture))
+        return super().describe(self.framing.cut(picture))
 
     def describe_many(self, pictures: Sequence[Picture] | Picture) -> NDArray[np.float32]:
         """Describe aligned squares, one a row."""
-        return self.part.describe_many([self.framing.cut(picture) for picture in pictures])
+        return super().describe_many([self.framing.cut(picture) for picture in pictures])
