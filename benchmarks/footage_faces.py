@@ -23,6 +23,7 @@ from lookalike.evaluation.contrasts import gains_of
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.evaluation.results import Evaluation
 from lookalike.ingest import add
+from lookalike.intake.describer import FOOTAGE_DESCRIPTOR
 from lookalike.progress import Track, silent
 from lookalike.worlds.writing import write_footage
 
@@ -46,10 +47,11 @@ class Way(NamedTuple):
     joined: bool = True
 
 
+# The first describes films and photos unless something else is asked for.
+DEFAULT, PLAIN = Way(FOOTAGE_DESCRIPTOR, "none"), Way("lbp", "none")
 # The preparation that suits lbp is not a default here, since there are fewer sets than it wants.
-DEEP, PLAIN = Way("deep", "none"), Way("lbp", "none")
 PREPARED = Way("lbp", parts.part_class("descriptors", "lbp").prepared_by)
-WAYS = (DEEP, PLAIN, PREPARED, Way("deep", "none", joined=False))
+WAYS = (DEFAULT, Way("deep", "none"), PLAIN, PREPARED, Way(FOOTAGE_DESCRIPTOR, "none", joined=False))
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def measure_films(
     films = join_frames(frames, folder / "films", people)
     kept: dict[str, Any] = {"films": len(films), "people": len({film.person for film in films}), "rows": []}
     found: dict[Way, Evaluation] = {}
-    for joined, name in ((True, "deep"), (False, "lbp")):
+    for joined, name in ((True, FOOTAGE_DESCRIPTOR), (False, "lbp")):
         # The first tells people apart, and joins what a jump tore; the second cannot.
         path = folder / f"films_{name}.gallery"
         add(path, [folder / "films"], name, track=track)
@@ -156,7 +158,7 @@ def measure_films(
                 for method in METHODS:
                     row = {**way._asdict(), "method": method, **found[way].summary(method)}
                     kept["rows"].append(row)
-    kept |= {"queries": len(found[DEEP].queries), "distractors": found[DEEP].distractors, "aims": AIMS}
+    kept |= {"queries": len(found[DEFAULT].queries), "distractors": found[DEFAULT].distractors, "aims": AIMS}
     values = {way.preparation: found[way].values("baseline") for way in (PLAIN, PREPARED)}
     gained = gains_of(values, PLAIN.preparation, found[PLAIN].people)[PREPARED.preparation]
     kept["prepared"] = {

@@ -17,9 +17,9 @@ frame stands for 0.4 s. `lookalike add` looked for faces in them as in any foota
 for, leave-one-out, by `max_max`. The longest track of a film counts as its person, every other track as
 somebody else ({distractors} of them), even where it is the same person again: a torn track costs twice.
 
-Between two frames lie seconds, so the films jump, and a jump that looks like a cut tears a track. `deep`,
+Between two frames lie seconds, so the films jump, and a jump that looks like a cut tears a track. `{first}`,
 which can tell people apart, joins such tracks again; `lbp` cannot. How they are joined was devised on these
-same films, after it was seen that they tear: on others it may do worse.
+same films, after it was seen that they tear: on others it may do worse. `deep` describes the same tracks.
 
 | | joined | not joined |
 |---|---|---|
@@ -36,7 +36,8 @@ COUNTS = {
 
 def section(found: dict[str, Any]) -> Iterator[str]:
     """Lines of Markdown."""
-    yield TEXT.format(**found).rstrip("\n")
+    first, aims = found["rows"][0], found["aims"]
+    yield TEXT.format(**found, first=first["descriptor"]).rstrip("\n")
     for key, words in COUNTS.items():
         yield f"| {words} | {found['joined'][key]} | {found['not_joined'][key]} |"
     yield ""
@@ -51,11 +52,10 @@ def section(found: dict[str, Any]) -> Iterator[str]:
             + " |"
         )
     yield ""
-    first, aims = found["rows"][0], found["aims"]
     share = found["joined"]["one_main_track"] / found["films"]
     for words, value, aim in (
         ("Films with one main track", share, aims["one_main_track"]),
-        ("mAP of `deep`, without a second stage", first["map"], aims["map"]),
+        (f"mAP of `{first['descriptor']}`, without a second stage", first["map"], aims["map"]),
         ("rank-1 of it", first["rank1"], aims["rank1"]),
     ):
         yield f"- {words}: {value:.3f}; the aim of {aim} is {'met' if value >= aim else 'not met'}."
