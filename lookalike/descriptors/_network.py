@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
+import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,35 @@ from lookalike.descriptors.contract import Picture
 Numbers = NDArray[np.float32]
 # Gives the vector of one picture (1, 3, side, side); several threads may ask at a time.
 Network = Callable[[Numbers], Numbers]
+Model = TypeVar("Model")
+
+
+class Once(Generic[Model]):
+    """A model that whoever needs it first loads, once a process, on any thread; a failure is not kept.
+
+    Parameters
+    ----------
+    load : callable
+        Loads it.
+    """
+
+    def __init__(self, load: Callable[[], Model]) -> None:
+        self._load = load
+        self._loading = threading.Lock()
+        self._loaded: list[Model] = []
+
+    def __call__(self) -> Model:
+        """The model."""
+        with self._loading:
+            if not self._loaded:
+                self._loaded.append(self._load())
+                give_back_memory()
+            return self._loaded[0]
+
+    def forget(self) -> None:
+        """Load it anew when it is needed again."""
+        with self._loading:
+            self._loaded.clear()
 
 
 def open_network(graph: Graph) -> Network | None:
@@ -63,7 +94,23 @@ def open_session(data: bytes) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.use_deterministic_compute = True
     options.log_severity_level = 4  # what is wrong is said by our own sentence
-    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    # Every thread would keep a piece of memory as large as all steps together.
+    options.enable_mem_pattern = False
+    session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    # It keeps the file beside the weights, to open it once more by somebody else: there is nobody else.
+    vars(session).pop("_model_bytes", None)
+    return session
+
+
+def give_back_memory() -> None:
+    """Give back to the system what loading a model took and left: three times its size.
+
+    The C library of GNU keeps it otherwise, for what may be asked for next; others give back by themselves.
+    """
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def _by_opencv(data: bytes) -> Network | None:

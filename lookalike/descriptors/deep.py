@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import importlib
 import threading
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.descriptors._dlib_network import SIDE, as_graph
-from lookalike.descriptors._network import Network, open_network, planes, square
+from lookalike.descriptors._network import Network, Once, open_network, planes, square
 from lookalike.descriptors._threaded import Threaded
-from lookalike.descriptors.contract import Picture, Vector, checked_picture
+from lookalike.descriptors.contract import Picture, Vector
 from lookalike.errors import BadInput
 from lookalike.modelcard import ModelCard
 
@@ -53,7 +52,7 @@ BOX = (0.05, 0.043, 0.964, 0.957)
 
 
 class Deep(Threaded):
-    """The ResNet of dlib [1]_ with 29 layers: 128 numbers a face.
+    """The ResNet of dlib [1]_ with 29 layers: 128 numbers a face, of length 1.2 to 1.7.
 
     The five landmarks of dlib are looked for in the picture, and the crop on which the network was trained is
     cut by them: small differences in how a face was aligned are put right. The picture should show what such
@@ -88,29 +87,11 @@ class Deep(Threaded):
 
     def check(self) -> None:
         """Say what to install if dlib or its models are missing."""
-        _models()
+        models()
 
-    def describe(self, picture: Picture) -> Vector:
-        """Ask the network about one face.
-
-        Parameters
-        ----------
-        picture : uint8 array (height, width) or (height, width, 3)
-            It is stretched to a square.
-
-        Returns
-        -------
-        float32 array (128,)
-            Of length 1.2 to 1.7.
-
-        Raises
-        ------
-        BadInput
-            If dlib is missing or the picture cannot be used.
-        """
-        picture = checked_picture(picture)
+    def _vector(self, picture: Picture) -> Vector:
         whole = np.ascontiguousarray(square(picture, SIDE))
-        dlib, landmarks, network = _models()
+        dlib, landmarks, network = models()
         with _cutting:
             box = dlib.rectangle(*(round(share * SIDE) for share in BOX))
             chip = dlib.get_face_chip(whole, landmarks(whole, box), SIDE, ROOM)
@@ -118,7 +99,6 @@ class Deep(Threaded):
 
 
 _cutting = threading.Lock()
-_loading = threading.Lock()
 
 
 class _Models(NamedTuple):
@@ -127,20 +107,7 @@ class _Models(NamedTuple):
     network: Network
 
 
-def _models() -> _Models:
-    with _loading:
-        return _loaded()
-
-
-@cache
-def _loaded() -> _Models:
-    """Load the models, once a process: a failure is not kept.
-
-    Raises
-    ------
-    BadInput
-        If dlib or the files are missing.
-    """
+def _load() -> _Models:
     try:
         dlib = importlib.import_module("dlib")
     except ImportError:
@@ -148,6 +115,9 @@ def _loaded() -> _Models:
     LANDMARKS.read()
     network = open_network(as_graph(NETWORK.read())) or _by_dlib(dlib)
     return _Models(dlib, dlib.shape_predictor(str(LANDMARKS.find())), network)
+
+
+models = Once(_load)
 
 
 def _by_dlib(dlib: Any) -> Network:

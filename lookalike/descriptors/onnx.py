@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.descriptors._model_file import ModelFile, read_model
-from lookalike.descriptors._network import planes, square
+from lookalike.descriptors._network import give_back_memory, planes, square
 from lookalike.descriptors._threaded import Threaded
-from lookalike.descriptors.contract import Picture, Vector, checked_picture
+from lookalike.descriptors.contract import Picture, Vector
 from lookalike.errors import BadInput
 from lookalike.parameters import is_positive, is_whole
 
@@ -105,26 +105,8 @@ class Onnx(Threaded):
         """Refuse options out of range, a missing library, and a file that is no such model."""
         self._file()
 
-    def describe(self, picture: Picture) -> Vector:
-        """Ask the model about one face.
-
-        Parameters
-        ----------
-        picture : uint8 array (height, width) or (height, width, 3)
-            Cut as the model expects; it is stretched to a square.
-
-        Returns
-        -------
-        float32 array (dimension,)
-
-        Raises
-        ------
-        BadInput
-            If an option, the model or the picture cannot be used, or the model gives no finite numbers.
-        NotFound
-            If there is no such file.
-        """
-        file, picture = self._file(), checked_picture(picture)
+    def _vector(self, picture: Picture) -> Vector:
+        file = self._file()
         vector = file.ask(self._numbers(picture))
         if vector.shape != (file.dimension,) or not np.isfinite(vector).all():
             raise BadInput(f"the model {str(self.model)!r} gives no finite numbers for this picture")
@@ -141,6 +123,7 @@ class Onnx(Threaded):
         with _opening:
             if self._opened is None:
                 self._opened = self._read()
+                give_back_memory()
             return self._opened
 
     def _read(self) -> ModelFile:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from functools import cache
 from typing import Final
 
 from lookalike.descriptors._graph import read_graph
-from lookalike.descriptors._network import Network, open_network, planes, square
+from lookalike.descriptors._network import Network, Once, open_network, planes, square
 from lookalike.descriptors._rewriting import fold_weights
 from lookalike.descriptors._threaded import Threaded
-from lookalike.descriptors.contract import Picture, Vector, checked_picture
+from lookalike.descriptors.contract import Picture, Vector
 from lookalike.errors import BadInput
 from lookalike.modelcard import ModelCard
 
@@ -64,45 +62,22 @@ class SFace(Threaded):
 
     def check(self) -> None:
         """Say what to install if the file of the network, or whoever computes it, is missing."""
-        _network()
+        network()
 
-    def describe(self, picture: Picture) -> Vector:
-        """Ask the network about one face.
-
-        Parameters
-        ----------
-        picture : uint8 array (height, width) or (height, width, 3)
-            It is stretched to a square.
-
-        Returns
-        -------
-        float32 array (128,)
-
-        Raises
-        ------
-        BadInput
-            If the network is missing or the picture cannot be used.
-        """
-        return _network()(planes(square(checked_picture(picture), SIDE)))
+    def _vector(self, picture: Picture) -> Vector:
+        return network()(planes(square(picture, SIDE)))
 
 
-_loading = threading.Lock()
-
-
-def _network() -> Network:
-    with _loading:
-        return _loaded()
-
-
-@cache
-def _loaded() -> Network:
-    """Load the network, once a process: a failure is not kept."""
+def _load() -> Network:
     graph = read_graph(NETWORK.read())
     # The file keeps weights as bytes with scales, which take longer than the floats that they stand for.
     fold_weights(graph)
-    network = open_network(graph)
-    if network is None:
+    opened = open_network(graph)
+    if opened is None:
         raise BadInput(
             f"the descriptor sface needs onnxruntime or OpenCV, neither of which can be imported: {INSTALL}"
         )
-    return network
+    return opened
+
+
+network = Once(_load)

@@ -196,6 +196,8 @@ class LookingChild:
         said = {"memory": self._terms.memory, "settings": asdict(self._terms.settings)}
         alone = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
         alone |= {f"MALLOC_{name}_THRESHOLD_": KEPT_MEMORY for name in ("MMAP", "TRIM")}
+        # Else each thread keeps frames of its own.
+        alone["MALLOC_ARENA_MAX"] = "1"
         process = self._process = subprocess.Popen(
             # -P: modules are not looked for in the current folder, which may be a stranger's.
             [sys.executable, "-P", "-m", "lookalike.intake._footage_child", json.dumps(said)],

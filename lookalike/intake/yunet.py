@@ -125,6 +125,8 @@ class InRuntime:
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
+        # Every thread would keep a piece of memory as large as all steps together.
+        options.enable_mem_pattern = False
         # Weights are kept as bytes; they become numbers once, and not for each picture.
         options.add_session_config_entry("session.disable_quant_qdq", "1")
         self._session = runtime.InferenceSession(

@@ -82,7 +82,7 @@ def test_the_region_is_the_crop_of_dlib():
 
 
 def test_models_are_loaded_once_and_only_when_needed():
-    assert deep._models() is deep._models()
+    assert deep.models() is deep.models()
     program = (
         "import sys; from lookalike import parts; part = parts.build('descriptors', 'deep'); "
         "print(part.identity, part.dimension, {'dlib', 'face_recognition_models'} & set(sys.modules))"
@@ -93,9 +93,9 @@ def test_models_are_loaded_once_and_only_when_needed():
 
 @pytest.fixture
 def unloaded():
-    deep._loaded.cache_clear()
+    deep.models.forget()
     yield
-    deep._loaded.cache_clear()
+    deep.models.forget()
 
 
 @pytest.mark.parametrize("missing", [[], ["onnxruntime"], ["onnxruntime", "cv2"]], ids=len)
@@ -136,7 +136,7 @@ def test_damaged_models(unloaded, monkeypatch, tmp_path, card):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "face_recognition_models", raising=False)
     Deep().check()
-    deep._loaded.cache_clear()
+    deep.models.forget()
     Path(package, card.path).unlink()
     Path(package, card.path).write_bytes(b"no model")
     with pytest.raises(BadInput, match=rf"deep needs {card.file} .* cut off.*pip install") as refused:

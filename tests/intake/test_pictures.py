@@ -14,7 +14,7 @@ from PIL import Image
 
 from lookalike.errors import BadInput, NotFound
 from lookalike.intake import pictures
-from lookalike.intake.pictures import decode_picture, encode_picture, looks_like_picture, read_picture
+from lookalike.intake.pictures import STRIP, decode_picture, encode_picture, looks_like_picture, read_picture
 
 
 def smooth(height: int = 40, width: int = 30, colour: bool = False) -> np.ndarray:
@@ -224,3 +224,19 @@ def test_damage_is_read_or_refused_in_words(kind, place, values):
         warnings.simplefilter("ignore")
         with contextlib.suppress(BadInput):
             assert decode_picture(bytes(content)).dtype == np.uint8
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+@pytest.mark.parametrize("size", [(1, STRIP + 3), (STRIP + 3, 2), (700, 2 * (STRIP // 700)), (700, 1000)])
+def test_pictures_of_several_strips_are_whole(tmp_path, mode, size):
+    shape = (size[1], size[0]) if mode == "L" else (size[1], size[0], 3)
+    pixels = np.random.default_rng(7).integers(0, 256, shape, dtype=np.uint8)
+    if max(size) > 65535:  # no format but this has room for more
+        path = tmp_path / "long.ppm"
+        path.write_bytes(b"P%d\n%d %d\n255\n" % (5 if mode == "L" else 6, *size) + pixels.tobytes())
+    else:
+        path = tmp_path / "large.png"
+        Image.fromarray(pixels).save(path)
+    found = read_picture(path)
+    np.testing.assert_array_equal(found, pixels)
+    assert not found.flags.writeable
