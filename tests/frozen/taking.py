@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from lookalike import FaceSet, Gallery, open_search
 from lookalike.judging import judge, judged, name
 from lookalike.refining import refine
 from tests.cli_process import Ready
-from tests.collection.samples import write_format_1
+from tests.collection.samples import QUICK, write_format_1
 from tests.frozen import asking, commands, files, page, sources
 from tests.frozen.comparing import Record
 from tests.frozen.names import public_names
@@ -23,8 +24,13 @@ QUERY = "22c"
 OLD_SETS = 24
 
 
-def take(folder: Path, exact: bool = False) -> Record:
-    """Make the record in an empty folder; `exact` adds hashes that only this machine gives."""
+def take(exact: bool = False) -> Record:
+    """Make the record in a folder of its own; `exact` adds hashes that only this machine gives."""
+    with tempfile.TemporaryDirectory(dir=QUICK) as folder:
+        return _taken(Path(folder).resolve(), exact)
+
+
+def _taken(folder: Path, exact: bool) -> Record:
     logging.getLogger("lookalike").setLevel(logging.ERROR)  # remarks on how little there is to learn from
     sets, labels = sources.people()
     _write_sources(folder, sets, labels)

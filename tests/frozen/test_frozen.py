@@ -21,8 +21,8 @@ def sentence(found: list[str]) -> str:
     return f"users will see something else than before; if that is meant, run `{ACCEPT}`:\n{shown}{more}"
 
 
-def test_users_see_what_they_saw(tmp_path: Path) -> None:
-    found = differences(read(RECORD), take(tmp_path))
+def test_users_see_what_they_saw() -> None:
+    found = differences(read(RECORD), take())
     assert not found, sentence(found)
 
 
