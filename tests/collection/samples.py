@@ -56,7 +56,12 @@ def write_format_1(path: Path, sets: list[FaceSet], descriptor: str = "array") -
             " position INTEGER NOT NULL, checksum BLOB NOT NULL, descriptor BLOB NOT NULL,"
             " source TEXT, picture BLOB, UNIQUE (set_number, position))"
         )
-        facts = {"created": "2024-06-11T10:00:00+00:00", "descriptor": descriptor, "dimension": "4"}
+        dimension = sets[0].dimension if sets else 4
+        facts = {
+            "created": "2024-06-11T10:00:00+00:00",
+            "descriptor": descriptor,
+            "dimension": str(dimension),
+        }
         connection.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
         for number, one in enumerate(sets, 1):
             values = (number, one.id, one.origin, one.content_hash(), len(one), len(one.pictures), "2024")
