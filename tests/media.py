@@ -195,6 +195,17 @@ def photo(folder: Path, suffix: str = ".jpg") -> Path:
     return path
 
 
+def group_photo(folder: Path, people: int) -> Path:
+    """A photo of so many different faces, side by side, each as wide as high."""
+    path = folder / "group.png"
+    side = 280
+    whole = Image.new("RGB", (people * side, side))
+    for person in range(people):
+        whole.paste(face(side, person), (person * side, 0))
+    whole.save(path)
+    return path
+
+
 def oriented_photo(folder: Path, orientation: int) -> Path:
     """A JPEG that lies as the EXIF orientation (1 to 8) says: upright after it is followed."""
     flips = Image.Transpose

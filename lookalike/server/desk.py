@@ -40,7 +40,7 @@ from lookalike.server.models import (
     SetView,
     UploadView,
 )
-from lookalike.server.pictures import FILM, UPLOAD, Pictures
+from lookalike.server.pictures import FILM, PHOTO, UPLOAD, Pictures
 from lookalike.server.searches import Searches
 from lookalike.server.uploads import Uploads
 from lookalike.strips import media_type
@@ -111,6 +111,8 @@ class Desk:
             raise NotFound("there is no such picture: load the page again")
         if kind == UPLOAD:
             found = self.uploads.picture(key, person, face)
+        elif kind == PHOTO:
+            found = self.uploads.photo(key, face)
         else:
             catalogue = self.browsing.catalogue()
             set_id = catalogue.id(key)

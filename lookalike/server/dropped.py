@@ -12,6 +12,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.faceset import FaceSet
 from lookalike.server.browsing import when
 from lookalike.server.jobs import Job
+from lookalike.server.photos import Photo
 from lookalike.server.wording import counted
 
 LONGEST_ORIGIN: Final = 1000
@@ -24,13 +25,14 @@ class Upload:
     Of each of them the files are known in which they are seen, by our own names and, in `names`, by theirs.
     What the gallery needs to keep them is remembered too, the ids that they were kept by, in their order, and
     those that were new, with what these hold. Files of which nothing was taken have a sentence each that says
-    why; the remark is about all.
+    why; the remark is about all. Photos that show several faces are remembered small.
     """
 
     key: str
     title: str
     job: Job | None = None
     people: list[FaceSet] = field(default_factory=list)
+    photos: list[Photo] = field(default_factory=list)
     files: list[tuple[str, ...]] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     descriptor: str = ""

@@ -24,7 +24,9 @@ from lookalike.server.models_people import (
     Told,
     UndoAsk,
     Undone,
+    UploadedFace,
     UploadedPerson,
+    UploadedPhoto,
     UploadView,
 )
 from lookalike.server.models_searches import (
@@ -98,6 +100,8 @@ __all__ = [
     "UndoAsk",
     "Undone",
     "UploadView",
+    "UploadedFace",
     "UploadedPerson",
+    "UploadedPhoto",
     "View",
 ]

@@ -155,12 +155,33 @@ class UploadedPerson(View):
     faces: list[FaceView]
 
 
+class UploadedFace(View):
+    """A face of a photo: whose, which of theirs, and where, in pixels from the left and the top."""
+
+    number: int = Field(description="From 1 on the left.")
+    person: int
+    face: int
+    title: str
+    box: tuple[float, float, float, float] = Field(description="Left, top, width and height.")
+
+
+class UploadedPhoto(View):
+    """A photo that shows several faces, to be shown smaller than it is: boxes are those of the original."""
+
+    title: str
+    picture: str
+    width: int
+    height: int
+    faces: list[UploadedFace]
+
+
 class UploadView(View):
     """What was dropped onto the page: who is in it; `kept` are keys of the sets that it became, if any.
 
     `left_out` are files of which nothing was taken, each with a sentence that says why. `found` says what
     there is in it: one of `people` is one appearance in a film, or what seems to be one person on its photos.
-    `kept` are in the order of `people`; there are none unless all of them are in the collection.
+    `kept` are in the order of `people`; there are none unless all of them are in the collection. `photos` are
+    those that show several faces, up to 20.
     """
 
     key: str
@@ -170,6 +191,7 @@ class UploadView(View):
     left_out: list[str] = Field(default=[])
     found: str = ""
     kept: list[str] = Field(default=[])
+    photos: list[UploadedPhoto] = Field(default=[])
 
 
 class JobAsk(Ask):

@@ -16,7 +16,7 @@ from lookalike.errors import NotFound
 
 Value = TypeVar("Value")
 
-SET, UPLOAD, FILM = b"s", b"u", b"f"
+SET, UPLOAD, FILM, PHOTO = b"s", b"u", b"f", b"p"
 # Kind, key of the set or upload, person of the upload, face; then a mark that only this run can make.
 PLACE = struct.Struct(">c8sII")
 MARK = 15

@@ -20,8 +20,16 @@ from lookalike.server.catalogue import key_of
 from lookalike.server.dropped import Upload, files_of, how_many, in_shown_names, renamed, span
 from lookalike.server.jobs import Job, Jobs
 from lookalike.server.keeping import keep, take_back
-from lookalike.server.models import FaceView, SetView, UploadedPerson, UploadView
-from lookalike.server.pictures import UPLOAD, Pictures
+from lookalike.server.models import (
+    FaceView,
+    SetView,
+    UploadedFace,
+    UploadedPerson,
+    UploadedPhoto,
+    UploadView,
+)
+from lookalike.server.photos import photos_of
+from lookalike.server.pictures import PHOTO, UPLOAD, Pictures
 from lookalike.server.quota import Quota
 from lookalike.server.seeing import see
 from lookalike.server.wording import sentence
@@ -172,6 +180,9 @@ class Uploads:
             found=upload.found if state == "done" else "",
             # By their places, so that it is all of them or none.
             kept=[key_of(one) for one in upload.kept] if self._is_kept(upload) else [],
+            photos=[
+                self._photo_view(upload, number) for number in range(len(upload.photos) if people else 0)
+            ],
         )
 
     def person(self, key: str, number: int) -> FaceSet:
@@ -219,6 +230,29 @@ class Uploads:
             raise NotFound("this face has no picture")
         return pictures[face]
 
+    def photo(self, key: str, number: int) -> bytes:
+        """A photo of an upload that shows several faces, small."""
+        return self._done(key).photos[number].content
+
+    def _photo_view(self, upload: Upload, number: int) -> UploadedPhoto:
+        photo = upload.photos[number]
+        return UploadedPhoto(
+            title=upload.names[photo.file],
+            picture=f"/pictures/{self._pictures.token(PHOTO, upload.key, face=number)}",
+            width=photo.size[0],
+            height=photo.size[1],
+            faces=[
+                UploadedFace(
+                    number=place,
+                    person=one.person,
+                    face=one.face,
+                    title=upload.called(one.person),
+                    box=one.box,
+                )
+                for place, one in enumerate(photo.faces, start=1)
+            ],
+        )
+
     def _is_kept(self, upload: Upload) -> bool:
         return all(one and one in self._gallery for one in upload.kept)
 
@@ -261,10 +295,12 @@ class Uploads:
         except (BadInput, NotFound) as reason:
             raise type(reason)(in_shown_names(str(reason), folder, stored)) from None
         job.check()
+        photos = photos_of(folder, found.people, job)
         upload.left_out += [sentence(in_shown_names(words, folder, stored)) for words in found.left_out]
         upload.remark = " ".join(filter(None, [found.remark, how_many(upload.left_out)]))
         places = {one.id: place for place, one in enumerate(found.people)}
         upload.names, upload.files = stored, [files_of(one) for one in found.people]
+        upload.photos = photos
         upload.people = [
             renamed(one, f"upload#{1 + number}", upload.origin(number), stored)
             for number, one in enumerate(found.people)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lookalike.intake.files import MediaPath
-from lookalike.intake.plan import Pace, lasting, make_plan
+from lookalike.intake.plan import START, Pace, lasting, make_plan
 from lookalike.intake.recognition import Media
 
 
@@ -19,7 +19,7 @@ def test_the_plan_adds_up() -> None:
     files = [file("1.mp4", "video"), file("2.jpg", "photo"), file("3.jpg", "photo", "b")]
     plan = make_plan(files, [3600.0, 0.0, 0.0], known=4, left_out=1, processors=2)
     # One hour of film and two photos, looked at and described, on two processors.
-    assert plan.seconds == pytest.approx((0.27 * 3600 + 0.23 * 2) / 2)
+    assert plan.seconds == pytest.approx(START + (0.27 * 3600 + 0.23 * 2) / 2)
     assert plan.units == 3602
     assert str(plan) == (
         "1 film of 60 min and 2 photos in 2 albums: about 8 min, 97 MB; "
@@ -31,17 +31,23 @@ def test_all_processors_share_the_work() -> None:
     def seconds(processors: int) -> float:
         return make_plan([file("1.mp4", "video")], [100.0], 0, 0, processors).seconds
 
-    assert seconds(1) == pytest.approx(27)
-    assert seconds(16) == pytest.approx(27 / 16)
+    assert seconds(1) == pytest.approx(START + 27)
+    assert seconds(16) == pytest.approx(START + 27 / 16)
+
+
+def test_a_short_film_takes_as_long_as_the_start_at_least() -> None:
+    """A sitcom of 15 seconds took 4.6 s, the start of the program among them, where 2 were planned."""
+    assert str(make_plan([file("1.mp4", "video")], [15.0], 0, 0, 2)).startswith("1 film of 15 s: about 3 s,")
 
 
 def test_the_pace_that_was_measured_counts() -> None:
     files = [file("1.mp4", "video"), file("2.jpg", "photo")]
     pace = Pace(film=0.5, photo=2.0, film_faces=0.1, photo_faces=1.0)
-    assert make_plan(files, [100.0, 0.0], 0, 0, 2, pace).seconds == pytest.approx((60 + 3) / 2)
+    assert make_plan(files, [100.0, 0.0], 0, 0, 2, pace).seconds == pytest.approx(START + (60 + 3) / 2)
 
 
 def test_nothing_to_do() -> None:
+    assert make_plan([], [], 0, 0, 2).seconds == 0
     assert str(make_plan([], [], 0, 0, 2)) == "nothing new"
     assert str(make_plan([], [], 1, 0, 2)) == "nothing new; 1 file known already"
 

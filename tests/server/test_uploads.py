@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 import threading
@@ -17,6 +18,7 @@ from lookalike.everybody import read_everybody
 from lookalike.ingest import add
 from lookalike.intake import describer
 from lookalike.questions import read_queries
+from lookalike.server import photos
 from lookalike.server.jobs import Cancelled
 from lookalike.server.pictures import FILM
 from lookalike.server.quota import Quota
@@ -290,6 +292,30 @@ def test_a_clip_shows_who_is_in_it_and_when(tmp_path: Path) -> None:
 
 
 # Films.
+
+
+def test_photos_of_several_faces_are_shown_with_boxes(
+    server: Asker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(photos, "LONGEST", 420)
+    group, single = media.group_photo(tmp_path, 3).read_bytes(), media.photo(tmp_path).read_bytes()
+    key = dropped(server, ("single.jpg", single), ("group.png", group))
+    told = server.get(f"/api/uploads/{key}")
+    [photo] = told["photos"]
+    assert (photo["title"], photo["width"], photo["height"]) == ("group.png", 840, 280)
+    faces = photo["faces"]
+    assert [one["number"] for one in faces] == [1, 2, 3]
+    for place, one in enumerate(faces):
+        left, _, width, _ = one["box"]
+        assert 280 * place < left < left + width < 280 * (place + 1)
+        owner = told["people"][one["person"]]
+        assert one["title"] == owner["title"]
+        assert owner["faces"][one["face"]]["picture"]
+    said = server("GET", photo["picture"])
+    assert said.header("content-type") == "image/jpeg"
+    assert Image.open(io.BytesIO(said.body)).size == (420, 140)
+    server("DELETE", f"/api/uploads/{key}")
+    assert server("GET", photo["picture"]).status == 404
 
 
 def test_a_film_is_shown_from_any_moment_while_it_is_there(tmp_path: Path) -> None:
