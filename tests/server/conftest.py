@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, StorageState
 
-from tests.server.chromium import DESK, PATIENCE, Visit, chromium_path, entered, running_browser, served
+from tests.server.chromium import DESK, MILLISECONDS, Visit, chromium_path, entered, running_browser, served
 from tests.server.drawn import drawn_gallery
 
 
@@ -47,7 +47,7 @@ def context(browser: Browser, known: StorageState, address: str) -> Iterator[Bro
     """A fresh window that the server knows."""
     origin = address.partition("/?")[0]
     made = browser.new_context(storage_state=known, viewport=DESK, base_url=origin)
-    made.set_default_timeout(PATIENCE)
+    made.set_default_timeout(MILLISECONDS)
     yield made
     made.close()
 
