@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, StorageState
 
+from tests.once import made_once
 from tests.server.chromium import DESK, MILLISECONDS, Visit, chromium_path, entered, running_browser, served
 from tests.server.drawn import drawn_gallery
 
@@ -19,7 +20,8 @@ from tests.server.drawn import drawn_gallery
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Clips of two dozen people, and a film; decisions of one test are there for the next."""
     chromium_path()  # nothing is drawn for nobody
-    return drawn_gallery(tmp_path_factory.mktemp("drawn"), people=24, film=8.0)
+    folder = made_once(tmp_path_factory, "drawn", lambda place: drawn_gallery(place, people=24, film=8.0))
+    return folder / "drawn.gallery"
 
 
 @pytest.fixture(scope="module")
