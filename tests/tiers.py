@@ -35,6 +35,7 @@ SLOW: dict[str, tuple[str, ...]] = {
         "test_footage*.py",
         "test_forgetting_footage.py",
         "test_questions.py",
+        "worlds/test_footage.py::test_a_detector_finds_every_face_and_nothing_else",
     ),
     "fuzz, and files that mean no good read in children": (
         "intake/readers/test_mat.py",
@@ -61,10 +62,15 @@ SLOW: dict[str, tuple[str, ...]] = {
         "test_stages.py",
         "test_study*.py",
     ),
-    "every combination of options": (
+    "long histories, and every combination of options": (
         "rerankers/test_learnt_options.py::test_every_combination_keeps_the_contract",
+        "test_state_machine.py",
     ),
-    "the whole program on whole data sets": ("test_measuring*.py",),
+    "the whole program on whole data sets, and its report": (
+        "reporting/test_report.py",
+        "test_measuring*.py",
+        "test_preparing.py::test_it_helps_on_youtube_faces",
+    ),
 }
 # Each dear kind of thing, tried once for real by `make test`.
 ONCE: dict[str, tuple[str, ...]] = {
@@ -73,6 +79,7 @@ ONCE: dict[str, tuple[str, ...]] = {
         "server/test_browser.py::test_from_the_address_to_a_named_person_with_three_confirmed_clips",
     ),
     "kill -9 during add": ("collection/test_gallery_durability.py::test_kill_while_adding",),
+    "a report with every figure": ("reporting/test_report.py::test_every_figure_of_the_paper_is_there",),
     "photos and a film, end to end": (
         "cli/test_footage.py::test_add_tells_the_plan_the_failures_and_what_was_added",
         "cli/test_footage.py::test_find_with_photo_folder_and_film",
