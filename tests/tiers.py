@@ -13,6 +13,13 @@ from functools import cache
 # What makes tests slow, and where these are.
 SLOW: dict[str, tuple[str, ...]] = {
     "Ray, with processes and clusters of its own": ("engines",),
+    "collections in several files": (
+        "collection/test_intents.py",
+        "test_partly.py",
+        "test_sharding*.py",
+        "transitivity/test_guessing.py::test_rankings_of_a_shortlist_are_those_of_one_place",
+        "transitivity/test_spread.py::test_what_shards_send_back_takes_no_more_memory_than_is_stated",
+    ),
     "Chromium before a server": ("server/test_browser*.py",),
     "kills, damage and other processes, again and again": (
         "collection/test_aside.py",
@@ -49,6 +56,11 @@ SLOW: dict[str, tuple[str, ...]] = {
         "trust/test_harness_hostile.py",
         "trust/test_harness_spread.py",
         "trust/test_hosts.py",
+    ),
+    "everything that the documentation shows, run": (
+        "test_docs.py::test_example_scripts_run",
+        "test_docs.py::test_examples_run",
+        "test_docs.py::test_the_example_package_keeps_the_contract",
     ),
     "generators of the pages of benchmarks and studies": (
         "test_benchmarks.py",
