@@ -1,25 +1,32 @@
-# Two commands need nothing but Python 3.11+ and make: `make demo` and `make test`.
+# These commands need nothing but Python 3.11+ and make: `make demo`, `make test` and `make test-slow`.
 # Everything is installed into .venv, inside the project.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint check bench results study stages screenshots trust clean
+.PHONY: demo test test-slow lint check bench results study stages screenshots trust clean
 
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
 
 # Files of tests run side by side; more than a few at once only wait for each other's browsers and processes, and
 # several threads each for each other (tests of threads ask for theirs). One that ends its process has failed;
-# after a few of them there is no point in going on.
+# after a few of them there is no point in going on. Hundreds of processes are started, so what Python compiles is kept.
+PYTEST = PYTHONDONTWRITEBYTECODE= LOOKALIKE_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --max-worker-restart 2
+
+# Everything once, in minutes.
 test: .venv/developed
-	LOOKALIKE_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --max-worker-restart 2
+	$(PYTEST) -m 'not slow'
+
+# The rest: browsers, Ray, kills, decoders, fuzz, the harness of trust, the pages of benchmarks.
+test-slow: .venv/developed
+	$(PYTEST) -m slow
 
 lint: .venv/developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: lint test
+check: lint test test-slow
 
 bench: .venv/developed
 	$(BIN)/python -m benchmarks
@@ -44,7 +51,8 @@ stages: .venv/developed
 screenshots: .venv/developed
 	$(BIN)/python -m benchmarks.screenshots
 
-# The tests of trust at release size, hours of them; what is done is kept in docs/trust.json, and it goes on from there.
+# The tests of trust at release size, less than two hours on two cores; what is done is kept in docs/trust.json, and it goes
+# on from there.
 trust: .venv/developed
 	$(BIN)/python -m trust
 

@@ -22,6 +22,7 @@ import numpy as np
 from PIL import Image
 
 from tests.to_the_end import run_to_the_end
+from tests.waiting import PATIENCE
 
 LOOKALIKE = Path(sys.executable).with_name("lookalike")
 
@@ -64,7 +65,7 @@ def run(*arguments: object, cwd: Path, **env: str) -> Ended:
         env=environment(**env),
         capture_output=True,
         stdin=subprocess.DEVNULL,
-        timeout=120,
+        timeout=PATIENCE,
     )
     # Names of files may hold bytes that are not text.
     out, err = (said.decode("utf-8", "replace") for said in (done.stdout, done.stderr))

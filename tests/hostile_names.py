@@ -67,6 +67,9 @@ OTHERS = (
     "'; DROP TABLE sets; --",
 )
 NAMES = tuple(dict.fromkeys((*OTHERS, *(a + b for a, b in product(OPENINGS, CODE)))))
+# For whoever hands names on to what was tried with all of them: one that breaks out of an attribute into a
+# script, one that a template would compute, one that turns the direction of writing.
+FEW = ('"><script>alert(1)</script>', "{{ 7*7 }}", "\u2066\u202e>tpircs<")
 
 
 class Tags(HTMLParser):

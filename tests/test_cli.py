@@ -33,6 +33,7 @@ from tests.cli_process import (
     write_pictures,
 )
 from tests.small_world import small_world
+from tests.waiting import PATIENCE
 
 COMMANDS = (
     "demo",
@@ -457,13 +458,13 @@ def interrupted(words: list[str], folder: Path, when: Callable[[], bool], **env:
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not when():
             assert process.poll() is None, process.stderr.read()
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=600)
+        _, err = process.communicate(timeout=PATIENCE)
     return process.returncode, err
 
 

@@ -22,6 +22,7 @@ from lookalike import errors, parts
 from lookalike.cli.app import app
 from lookalike.parameters import PARAMETERS
 from tests.cli_process import Ended, Ready
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -108,7 +109,7 @@ def test_example_scripts_run(script: Path, tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
@@ -277,7 +278,7 @@ def test_the_example_package_keeps_the_contract(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stdout
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 40, done.stdout

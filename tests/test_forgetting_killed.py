@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.canaries import fill
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 POINTS = 24
@@ -22,7 +23,7 @@ def test_killed_at_any_step(tmp_path: Path, shards: int) -> None:
     (tmp_path / "template").mkdir()
     fill(tmp_path / "template" / "g", shards=shards)
     words = [sys.executable, "-m", "tests.forget_kills", str(tmp_path / "template"), str(POINTS)]
-    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == 0, ended.stderr
     told = re.fullmatch(r"(\d+) steps, (\d+) kills, (\d+) before it was done, (\d+) after\n", ended.stdout)
     assert told

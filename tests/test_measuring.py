@@ -27,6 +27,7 @@ from lookalike import __version__, parts
 from tests.cli_process import Ended, Ready, command, environment, succeeded, tree, works, write_npz
 from tests.intake import youtube_miniature
 from tests.intake.youtube_miniature import write_youtube_faces
+from tests.waiting import PATIENCE
 
 MEASURES = ["mean_anr", "anr_below_0.3", "anr_q98", "map", "rank1", "match_in_100"]
 SURENESS = ["error", "error_first", "kept", "precision", "found"]
@@ -653,13 +654,13 @@ def stopped(number: int, folder: Path, when: Callable[[], bool], env: dict[str, 
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not when():
             assert process.poll() is None, process.stderr.read()
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(number)
-        out, err = process.communicate(timeout=600)
+        out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err
 
 
@@ -681,7 +682,7 @@ def in_a_terminal(words: tuple[object, ...], folder: Path, env: dict[str, str]) 
         command(*words), cwd=folder, env={**env, "TERM": "xterm"}, stdout=subprocess.PIPE, stderr=theirs
     ) as process:
         os.close(theirs)
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=PATIENCE)
     reader.join()
     os.close(ours)
     return succeeded(Ended(process.returncode, out.decode(), b"".join(shown).decode()))
@@ -753,7 +754,7 @@ def test_a_report_that_cannot_be_written_costs_no_query(indexed: Path, slow: Slo
             time.sleep(0.01)
         (indexed / "r").mkdir()
         (indexed / "r" / "mine.txt").write_text("not yours")
-        _, err = process.communicate(timeout=600)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3, err
     assert b"r holds something that is not a report, for instance mine.txt" in err
     assert (indexed / "r" / "mine.txt").read_text() == "not yours"

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 MANUAL = (ROOT / "docs" / "page.md").read_text(encoding="utf-8")
@@ -54,7 +55,7 @@ def address(tmp_path: Path) -> Iterator[str]:
         assert server.stdout
         yield next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
         server.send_signal(signal.SIGINT)
-        assert server.wait(30) == 0
+        assert server.wait(PATIENCE) == 0
 
 
 def test_curl_examples_run(address: str, tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_curl_examples_run(address: str, tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     said = done.stdout + done.stderr

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.results_page import page, plot_name
 from tests.intake.youtube_miniature import write_youtube_faces
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 PAPER = ["baseline", "learnt", "arithmetic_mean", "geometric_mean", "quadratic_mean"]
@@ -25,7 +26,7 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -33,6 +33,7 @@ from lookalike import index, train
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.transitivity.tables import compare
 from tests.small_world import small_world
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 
@@ -421,7 +422,7 @@ def test_nothing_at_hand_is_a_sentence(tmp_path: Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode != 0

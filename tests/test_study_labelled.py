@@ -27,6 +27,7 @@ from lookalike import index, train
 from lookalike.evaluation.protocol import leave_one_out
 from tests.small_world import small_world
 from tests.transitivity.samples import row_of
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 WHO = np.repeat(np.arange(15), 3)
@@ -149,7 +150,7 @@ def test_nothing_at_hand_is_a_sentence(tmp_path: Path) -> None:
     def run() -> str:
         words = ["-m", "benchmarks.study_labelled", "--data", tmp_path, "--out", tmp_path]
         done = subprocess.run(
-            [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+            [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert done.returncode != 0
         return done.stderr

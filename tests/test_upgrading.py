@@ -16,6 +16,7 @@ from lookalike.upgrading import upgrade
 from tests.collection import children
 from tests.collection.samples import a_set, write_format_1
 from tests.full_gallery import planted
+from tests.waiting import PATIENCE
 
 OLD = range(1, schema.FORMAT)
 
@@ -117,7 +118,7 @@ def test_those_who_wait_find_the_new_one(tmp_path: Path) -> None:
     workers = [children.start(code, path, name) for name in ("x", "y")]
     done = upgrade(path)
     for worker in workers:
-        _, err = worker.communicate(timeout=600)
+        _, err = worker.communicate(timeout=PATIENCE)
         assert worker.returncode == 0, err
     found, number = contents(path)
     assert number == schema.FORMAT
@@ -139,7 +140,7 @@ def test_wherever_it_dies_a_gallery_is_there(tmp_path: Path, where: str) -> None
     upgrade(sys.argv[1])
     """
     worker = children.start(code, path, where)
-    worker.communicate(timeout=600)
+    worker.communicate(timeout=PATIENCE)
     assert worker.returncode == 9
     assert contents(path) == (before, 3)
     assert [one for one in verify(path) if not one.is_harmless] == []

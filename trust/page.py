@@ -10,10 +10,11 @@ from typing import Any, Final
 HEAD: Final = """# What was tried, and how often
 
 Galleries are killed, damaged, filled up, copied, attacked and asked to forget, by the tests of the package
-`trust`. `make trust` runs them at release size and writes this page; `python -m trust T6 --seed 7` runs one
-of them, and `--case 12` repeats one case where cases have numbers. `make test` runs the same code at a small
-part of that size. Every case follows from the seed. *Version* is the release that a test was run on, which
-may be older than this one.
+`trust`. `make trust` runs them at release size, so chosen that all take less than two hours on two processors
+and are run for every release, and writes this page. `python -m trust T6 --seed 7` runs one of them,
+`--share 10` ten times its release size, and `--case 12` one case where cases have numbers. `make test-slow`
+runs the same code at a small part of that size. Every case follows from the seed. *Version* is the release
+that a test was run on, which may be older than this one: up to 0.11 a release took more cases.
 
 If none of N cases fails, the chance of a failure in a case like these is below 3 / N with 95 % confidence
 (the rule of three): that is what the column *bound* says. It says nothing of cases that are unlike these.

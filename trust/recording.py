@@ -48,7 +48,7 @@ def chosen_prefixes(operations: list[Operation], share: float, chance: random.Ra
         for number, one in enumerate(operations)
         if one.letter != "o" or one.where & (os.O_CREAT | os.O_TRUNC)
     ]
-    wanted = max(1, round(share * len(changing)))
+    wanted = min(len(changing), max(1, round(share * len(changing))))
     return set(changing if wanted == len(changing) else chance.sample(changing, wanted))
 
 

@@ -17,7 +17,7 @@ from tests.collection import children
 from trust.outcome import Outcome, share_of, tried
 
 TITLE: Final = "kill -9 during intake at a random moment, then open and compare with what was acknowledged"
-RELEASE: Final = 1_000
+RELEASE: Final = 200
 LEFT_OUT: Final = "loss of power, which T2 simulates: here the system still writes what it was given"
 # A new gallery after so many kills, so that reading all of it after each stays short.
 OF_ONE_GALLERY: Final = 20

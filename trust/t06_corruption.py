@@ -17,7 +17,7 @@ from trust.outcome import Outcome, share_of
 from trust.spoiling import spoilt
 
 TITLE: Final = "corruption: bits, cuts, zeroed ranges and exchanged files in every file of a gallery"
-RELEASE: Final = 10_000
+RELEASE: Final = 1_000
 LEFT_OUT: Final = (
     "damage in memory, and to files that are open; how many faces a model beside the current one described, "
     "which only verify compares"

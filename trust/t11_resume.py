@@ -28,9 +28,9 @@ TITLE: Final = (
     "interrupt and resume: SIGINT, SIGTERM or kill during `add` of sets, or of photos and films, then to the "
     "end: the same gallery"
 )
-RELEASE: Final = 200
+RELEASE: Final = 30
 # Of these so many with footage, which takes longer.
-FOOTAGE: Final = 40
+FOOTAGE: Final = 6
 SETS: Final = 150
 PHOTOS: Final = 6
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)

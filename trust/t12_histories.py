@@ -27,7 +27,7 @@ from trust.outcome import Failures, Outcome, share_of
 TITLE: Final = (
     "histories against a model: add, re-add, find, judge, undo, merge, split, forget, crash, reopen, upgrade"
 )
-RELEASE: Final = 10_000
+RELEASE: Final = 100
 LEFT_OUT: Final = "failures after the first of a batch of 50, which hypothesis shortens before it stops"
 STEPS: Final = 50
 BATCH: Final = 50

@@ -28,11 +28,11 @@ from trust.outcome import Failures, Outcome, share_of
 TITLE: Final = (
     "forget: canaries in faces, pictures, ids, paths, names; a byte search of everything written finds none"
 )
-RELEASE: Final = 500
+RELEASE: Final = 150
 LEFT_OUT: Final = (
     "blocks that a file system or a flash disk keeps on its own; backups made before, which receipts name"
 )
-KILLS: Final = 200
+KILLS: Final = 60
 
 
 def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:

@@ -19,7 +19,7 @@ from trust.outcome import Outcome, share_of
 TITLE: Final = (
     "undo: up to 50 judgements, names, merges and splits, then undo all: rankings and names as at the start"
 )
-RELEASE: Final = 1_000
+RELEASE: Final = 300
 MOST: Final = 50
 NAMES: Final = ("Ada", "Bo", "Cleo", "dora", "Ève")
 

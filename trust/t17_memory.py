@@ -16,20 +16,21 @@ from lookalike.progress import Track, silent
 from lookalike.verifying import verify
 from tests.cli_process import write_npz
 from tests.collection.children import PREAMBLE
+from tests.waiting import PATIENCE
 from trust.apart import ROOT
 from trust.outcome import Failures, Outcome, share_of, tried
 
 TITLE: Final = (
-    "memory: peak of a tenfold intake within 20 % of the single one; 40 limits of memory, each ends in words"
+    "memory: peak of a tenfold intake within 20 % of the single one; 10 limits of memory, each ends in words"
 )
-RELEASE: Final = 41
+RELEASE: Final = 11
 LEFT_OUT: Final = (
     "the whole YouTube Faces Database, which is not here; less than 12 MB above Python with its libraries"
 )
 TENFOLD: Final = 1.2
-LIMITS: Final = 40
-STEP: Final = 3 * 2**20
-FIRST: Final = 4
+LIMITS: Final = 10
+STEP: Final = 12 * 2**20
+FIRST: Final = 1
 FRAMES: Final = 3
 OF_A_SET: Final = 200
 
@@ -111,7 +112,7 @@ class Limited:
         gallery = self.folder / f"limited{number}"
         for words in (["add", gallery, self.source], ["find", gallery, "s0", "--reranker", "csls"]):
             given = [sys.executable, "-c", PREAMBLE + LIMITED, str(number * STEP), *map(str, words)]
-            ended = subprocess.run(given, cwd=ROOT, capture_output=True, text=True, timeout=600)
+            ended = subprocess.run(given, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
             if "Traceback" in ended.stderr or ended.returncode not in (0, 7):
                 how = f"ended with {ended.returncode}: {ended.stderr[-300:]}"
                 return f"{number * STEP >> 20} MB, {words[0]}: {how}"

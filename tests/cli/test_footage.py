@@ -18,6 +18,7 @@ from PIL import Image
 from lookalike import Gallery
 from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
+from tests.waiting import PATIENCE
 
 COMMAND = [sys.executable, "-c", "from lookalike.cli import main; main()"]
 
@@ -219,7 +220,7 @@ def test_an_ended_run_goes_on(tmp_path: Path, number: signal.Signals) -> None:
             with Gallery(gallery) as opened:
                 files = len(opened.files())
     process.send_signal(number)
-    _, said = process.communicate(timeout=600)
+    _, said = process.communicate(timeout=PATIENCE)
     assert "Traceback" not in said
     if number != signal.SIGKILL:
         assert process.returncode == 128 + number

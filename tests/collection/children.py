@@ -12,6 +12,8 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 PREAMBLE = """
 import sys
 from pathlib import Path
@@ -83,6 +85,6 @@ def kill(child: subprocess.Popen[str]) -> list[str]:
 def run(code: str, *arguments: object, before: Callable[[], None] | None = None) -> str:
     """Run to the end; what it prints is the answer, and a failure is the test's failure."""
     child = start(code, *arguments, before=before)
-    out, err = child.communicate(timeout=600)
+    out, err = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0, err
     return out.strip()

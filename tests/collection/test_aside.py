@@ -15,6 +15,7 @@ from lookalike.collection.tables import TableStore
 from lookalike.errors import StorageFailed
 from tests.collection import children
 from tests.collection.samples import files, some_arrays, wrong
+from tests.waiting import PATIENCE
 
 KIND = "max_max:samples=10"
 
@@ -40,7 +41,7 @@ def test_kill_while_saving(store: TableStore) -> None:
         store.folder,
         KIND,
     )
-    child.communicate(timeout=600)
+    child.communicate(timeout=PATIENCE)
     assert child.returncode == -9
     assert store.load(KIND, "new") is None
     assert store.latest(KIND).fingerprint == "kept"
@@ -61,7 +62,7 @@ def test_processes_save_at_once(store: TableStore) -> None:
     """
     workers = [children.start(code, store.folder) for _ in range(3)]
     for worker in workers:
-        _, err = worker.communicate(timeout=600)
+        _, err = worker.communicate(timeout=PATIENCE)
         assert worker.returncode == 0, err
     assert len(files(store.folder)) == 40
 

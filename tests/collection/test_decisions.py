@@ -26,6 +26,7 @@ from tests.collection.samples import (
     write_format_2,
     write_format_4,
 )
+from tests.waiting import PATIENCE
 
 CANARY = "Canary-Quetzalcoatl"
 
@@ -201,7 +202,7 @@ def test_two_processes_decide_at_once(gallery: Gallery, path: Path) -> None:
             gallery.add(a_set(f"{kind}{number}", 10 * number + ord(kind)))
     workers = [children.start(code, path, kind) for kind in "xy"]
     for worker in workers:
-        _, err = worker.communicate(timeout=120)
+        _, err = worker.communicate(timeout=PATIENCE)
         assert worker.returncode == 0, err
     people = judging.judged(gallery).people.values()
     assert {one.name: one.sets for one in people} == {

@@ -15,6 +15,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.errors import StorageFailed
 from tests.collection import children
 from tests.collection.samples import SEED, a_set
+from tests.waiting import PATIENCE
 
 KILLS = 15
 
@@ -125,7 +126,7 @@ def test_processes_create_and_add_at_once(path: Path) -> None:
     start = time.time() + 1.0
     workers = [children.start(code, path, worker, start) for worker in range(4)]
     for worker in workers:
-        _, err = worker.communicate(timeout=600)
+        _, err = worker.communicate(timeout=PATIENCE)
         assert worker.returncode == 0, err
     with Gallery(path) as gallery:
         assert len(gallery) == 33

@@ -19,6 +19,7 @@ from lookalike.faceset import FaceSet
 from lookalike.sighting import Sighting
 from tests.collection import children
 from tests.collection.samples import QUICK, SEED, a_file, a_set, raw, sightings
+from tests.waiting import PATIENCE
 
 # Found by search: secure_delete without VACUUM left copies behind in all of these but the last.
 HISTORIES = [
@@ -113,7 +114,7 @@ def test_kill_while_removing_wipes_at_the_next_open(path: Path) -> None:
         """,
         path,
     )
-    removed.communicate(timeout=600)
+    removed.communicate(timeout=PATIENCE)
     assert removed.returncode == -9
     assert b"CANARY" in raw(path)
     with Gallery(path) as gallery:

@@ -17,6 +17,7 @@ from lookalike.errors import Conflict, GalleryUnreadable
 from lookalike.faceset import FaceSet
 from tests.collection import children
 from tests.collection.samples import a_file, a_set, edit, raw, sightings, write_format_1
+from tests.waiting import PATIENCE
 
 OLD = [
     a_set("a", 1, origin="film", sources=["1", "2", "3"]),
@@ -165,7 +166,7 @@ def test_processes_migrate_at_once(path: Path) -> None:
     start = time.time() + 1.5
     workers = [children.start(code, path, worker, start) for worker in range(4)]
     for worker in workers:
-        _, err = worker.communicate(timeout=600)
+        _, err = worker.communicate(timeout=PATIENCE)
         assert worker.returncode == 0, err
     with Gallery(path) as gallery:
         assert len(gallery) == 6
@@ -184,7 +185,7 @@ def test_killed_while_migrating(path: Path) -> None:
         """,
         path,
     )
-    killed.communicate(timeout=600)
+    killed.communicate(timeout=PATIENCE)
     assert killed.returncode == -9
     assert found(path) == 1
     with Gallery(path) as gallery:

@@ -11,9 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from lookalike.engines.ray import Ray
-
-# A new node may take long on a busy machine.
-PATIENCE = 90.0
+from tests.waiting import PATIENCE
 
 
 def settle() -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cli_process import Ended, environment
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +22,7 @@ def run_code(code: str, env: Mapping[str, str] | None = None) -> Ended:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     return Ended(done.returncode, done.stdout, done.stderr)
 

@@ -17,7 +17,7 @@ from lookalike.progress import Item
 from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
 from tests.engines.nodes import Nodes
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 from tests.whole_gallery import whole
 
 COMMAND = [sys.executable, "-c", "from lookalike.cli import main; main()"]
@@ -85,7 +85,7 @@ def test_an_ended_run_goes_on(
         try:
             until(lambda: _kept(gallery) or process.poll() is not None)
             process.send_signal(number)
-            _, said = process.communicate(timeout=300)
+            _, said = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     assert "Traceback" not in said
@@ -95,7 +95,7 @@ def test_an_ended_run_goes_on(
     until(lambda: not _looking())  # nobody goes on to look at what nobody waits for
     kept = _kept(gallery)
     assert 0 < kept < FILMS + 3
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=True)
     found = json.loads(done.stdout)
     assert found["known_files"] == kept
     assert found["files"] == FILMS + 3 - kept

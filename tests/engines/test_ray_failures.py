@@ -24,7 +24,7 @@ from tests.engines.places import GIVEN
 from tests.engines.programs import run_code, started, until_begun
 from tests.shards import split_gallery
 from tests.small_world import small_world
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def test_who_waits_for_a_cluster_can_be_interrupted(
         [held] = engine.state("waiting").residents
         assert held.holder_process == waiter.pid
         waiter.send_signal(number)
-        out, err = waiter.communicate(timeout=60)
+        out, err = waiter.communicate(timeout=PATIENCE)
     assert (waiter.returncode, out) == (code, "")
     # Ray's own threads may say that nobody listens any more.
     assert err.splitlines()[-1] == (

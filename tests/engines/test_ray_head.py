@@ -10,6 +10,7 @@ import pytest
 from lookalike.engines._ray_head import GONE, knock
 from tests.engines.nodes import kill_head, one_node
 from tests.engines.programs import run_code, started, until_begun
+from tests.waiting import PATIENCE
 
 
 def test_a_command_that_waits_ends_with_a_sentence(tmp_path: Path) -> None:
@@ -21,7 +22,7 @@ def test_a_command_that_waits_ends_with_a_sentence(tmp_path: Path) -> None:
     ):
         until_begun(waiter, begun)
         kill_head(cluster)
-        out, err = waiter.communicate(timeout=120)
+        out, err = waiter.communicate(timeout=PATIENCE)
     assert (waiter.returncode, out) == (7, "")
     # Ray's own threads may say before that nobody listens any more.
     assert err.splitlines()[-1] == f"lookalike: {GONE}"

@@ -14,6 +14,7 @@ from lookalike import room
 from lookalike.errors import StorageFailed
 from lookalike.kernels import threads as ours
 from lookalike.kernels.threads import Helpers, blocks, in_order, thread_count
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -222,7 +223,7 @@ def test_no_room_for_one_thread_is_said(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_number_of_threads_may_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOKALIKE_THREADS", "1")
-    together = threading.Barrier(3, timeout=20)
+    together = threading.Barrier(3, timeout=PATIENCE)
     assert sorted(in_order(lambda item: (together.wait(), item)[1], range(3), 3)) == [0, 1, 2]
     monkeypatch.setenv("LOOKALIKE_THREADS", "3")
     here = threading.get_ident()
@@ -231,7 +232,7 @@ def test_a_number_of_threads_may_be_given(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_helpers_work_side_by_side_and_keep_what_they_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOKALIKE_THREADS", "3")
-    together = threading.Barrier(3, timeout=20)
+    together = threading.Barrier(3, timeout=PATIENCE)
     begun = []
 
     def work(item: int) -> int:

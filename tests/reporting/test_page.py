@@ -89,12 +89,13 @@ def test_nothing_given_breaks_out(evil: str) -> None:
     assert "".join(read.text).count(evil) == "".join(plain.text).count("words") == 13
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_only_a_name(name: str) -> None:
-    plain, read = Tags(render(page())), Tags(render(page(name)))
-    assert read.tags == plain.tags
-    assert read.addresses == plain.addresses
-    assert read.text.count(name) >= plain.text.count("words")
+def test_a_name_is_only_a_name() -> None:
+    plain = Tags(render(page()))
+    for name in NAMES:
+        read = Tags(render(page(name)))
+        assert read.tags == plain.tags, name
+        assert read.addresses == plain.addresses, name
+        assert read.text.count(name) >= plain.text.count("words"), name
 
 
 def test_tables_can_be_read_aloud() -> None:

@@ -147,13 +147,13 @@ def test_sets_of_one_face(name: str, similarity: str) -> None:
     np.testing.assert_array_equal(stored.score(row, tables).scores, scores)
 
 
-@pytest.mark.parametrize("proxies", [0, 11, -1, 2.5, True, "three", None])
-def test_proxies_out_of_range_are_refused(name: str, gallery: Tables, proxies: object) -> None:
-    if "proxies" in options(name):
+def test_proxies_out_of_range_are_refused(name: str, gallery: Tables) -> None:
+    for proxies in (0, 11, -1, 2.5, True, "three", None):
+        if "proxies" in options(name):
+            with pytest.raises(BadInput, match="proxies must be a whole number from 1 to 10, got"):
+                build(name, proxies=proxies).fit(gallery, rng())
         with pytest.raises(BadInput, match="proxies must be a whole number from 1 to 10, got"):
-            build(name, proxies=proxies).fit(gallery, rng())
-    with pytest.raises(BadInput, match="proxies must be a whole number from 1 to 10, got"):
-        check_proxies(proxies)
+            check_proxies(proxies)
 
 
 def test_unknown_option_is_refused(name: str) -> None:

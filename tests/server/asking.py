@@ -19,6 +19,7 @@ from lookalike import FaceSet, Gallery
 from lookalike.server.app import create_app
 from lookalike.server.desk import Desk
 from tests.small_world import small_world
+from tests.waiting import PATIENCE
 
 HOST = "127.0.0.1:8417"
 ORIGIN = f"http://{HOST}"
@@ -127,7 +128,7 @@ class Asker:
 
     def done(self, number: int) -> Any:
         """Wait for a job to end, and say how."""
-        assert self.desk.jobs.get(number).wait(60)
+        assert self.desk.jobs.get(number).wait(PATIENCE)
         return self.get(f"/api/jobs/{number}")
 
     def keys(self) -> dict[str, str]:

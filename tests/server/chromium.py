@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, ViewportSize, expect, sync_playwright
 
+from tests.waiting import PATIENCE
+
 # Quiet: no sandbox in containers, and nothing that would call home.
 ARGUMENTS = [
     "--no-sandbox",
@@ -25,8 +27,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# Milliseconds until something is missed: a busy machine may take long, and what comes is seen at once.
-PATIENCE = 60_000
+# What Playwright waits for it counts in milliseconds.
+MILLISECONDS = 1000 * PATIENCE
 PHONE, DESK = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
 
 
@@ -45,7 +47,7 @@ def chromium_path() -> str:
 def running_browser() -> Iterator[Browser]:
     """Chromium, started and ended."""
     path = chromium_path()
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=MILLISECONDS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser
@@ -67,7 +69,7 @@ def served(gallery: Path) -> Iterator[str]:
     finally:
         process.terminate()
         try:
-            process.communicate(timeout=20)
+            process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -76,7 +78,7 @@ def served(gallery: Path) -> Iterator[str]:
 def entered(address: str) -> StorageState:
     """The cookie that a printed address is exchanged for, for any number of browsers: it works once."""
     asked = urlsplit(address)
-    connection = HTTPConnection(asked.netloc, timeout=60)
+    connection = HTTPConnection(asked.netloc, timeout=PATIENCE)
     connection.request("GET", f"{asked.path}?{asked.query}")
     said = connection.getresponse().getheader("set-cookie") or ""
     connection.close()

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, StorageState
 
-from tests.server.chromium import DESK, PATIENCE, Visit, chromium_path, entered, running_browser, served
+from tests.once import made_once
+from tests.server.chromium import DESK, MILLISECONDS, Visit, chromium_path, entered, running_browser, served
 from tests.server.drawn import drawn_gallery
 
 
@@ -19,7 +20,8 @@ from tests.server.drawn import drawn_gallery
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Clips of two dozen people, and a film; decisions of one test are there for the next."""
     chromium_path()  # nothing is drawn for nobody
-    return drawn_gallery(tmp_path_factory.mktemp("drawn"), people=24, film=8.0)
+    folder = made_once(tmp_path_factory, "drawn", lambda place: drawn_gallery(place, people=24, film=8.0))
+    return folder / "drawn.gallery"
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,7 @@ def context(browser: Browser, known: StorageState, address: str) -> Iterator[Bro
     """A fresh window that the server knows."""
     origin = address.partition("/?")[0]
     made = browser.new_context(storage_state=known, viewport=DESK, base_url=origin)
-    made.set_default_timeout(PATIENCE)
+    made.set_default_timeout(MILLISECONDS)
     yield made
     made.close()
 

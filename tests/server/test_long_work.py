@@ -26,6 +26,7 @@ from lookalike.server.methods import method_of
 from lookalike.server.models import SearchAsk
 from tests.server.asking import asker, fill
 from tests.small_world import small_world
+from tests.waiting import PATIENCE
 
 ADD = """
 import sys, numpy as np
@@ -52,16 +53,16 @@ def test_jobs_of_a_lane_go_one_after_the_other() -> None:
 
     def work(job: Job) -> str:
         begun.append(job.number)
-        go.wait(10)
+        go.wait(PATIENCE)
         return f"made {job.number}"
 
     first, second = jobs.start("a", "first", work), jobs.start("b", "second", work)
     other = jobs.start("c", "other", lambda job: "quick", lane="another")
-    assert other.wait(10)
+    assert other.wait(PATIENCE)
     until(lambda: begun == [1])
     assert (first.view().state, second.view().state) == ("running", "waiting")
     go.set()
-    assert second.wait(10)
+    assert second.wait(PATIENCE)
     assert [job.result for job in jobs.views()] == ["quick", "made 2", "made 1"]
     jobs.close()
 
@@ -71,7 +72,7 @@ def test_a_job_says_how_far_it_is_and_stops_when_asked() -> None:
 
     def work(job: Job) -> str:
         for _ in job.track(range(4), "counting", 4):
-            step.acquire(timeout=10)
+            step.acquire(timeout=PATIENCE)
         return "done"
 
     job = jobs.start("a", "soon", work)
@@ -82,7 +83,7 @@ def test_a_job_says_how_far_it_is_and_stops_when_asked() -> None:
     assert view.left is not None
     job.cancel()
     step.release(2)
-    assert job.wait(10)
+    assert job.wait(PATIENCE)
     assert job.view().state == "cancelled"
     jobs.close()
     assert jobs.start("late", "after the end", work).view().state == "cancelled"
@@ -98,7 +99,7 @@ def test_a_job_that_fails_says_why(caplog: pytest.LogCaptureFixture) -> None:
         raise RuntimeError("secret insides")
 
     ended = [jobs.start("a", "", refused), jobs.start("b", "", broken)]
-    assert all(job.wait(10) for job in ended)
+    assert all(job.wait(PATIENCE) for job in ended)
     assert ended[0].view().error == "There is nothing in it: give more"
     assert ended[1].view().state == "failed"
     assert "secret" not in ended[1].view().error
@@ -113,7 +114,7 @@ def test_every_job_is_cleaned_up_after_once() -> None:
     jobs, go, cleaned = Jobs(), threading.Event(), []
 
     def work(job: Job) -> str:
-        go.wait(10)
+        go.wait(PATIENCE)
         job.check()
         return "done"
 
@@ -124,8 +125,8 @@ def test_every_job_is_cleaned_up_after_once() -> None:
     waits[1].cancel()  # it has not begun
     assert cleaned == [1]
     go.set()
-    assert waits[2].wait(10)
-    assert jobs.start("3", "", failing, clean=lambda: cleaned.append(3)).wait(10)
+    assert waits[2].wait(PATIENCE)
+    assert jobs.start("3", "", failing, clean=lambda: cleaned.append(3)).wait(PATIENCE)
     jobs.close()
     jobs.start("4", "", work, clean=lambda: cleaned.append(4))
     assert cleaned == [1, 0, 2, 3, 4]
@@ -158,7 +159,7 @@ def test_sets_of_another_process_show_up_without_a_restart(tmp_path: Path) -> No
     with asker(path) as server:
         before = server.post("/api/searches", {"set": key_of("clip-000")})
         done = subprocess.run(
-            [sys.executable, "-c", ADD, str(path)], capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", ADD, str(path)], capture_output=True, text=True, timeout=PATIENCE
         )
         assert done.stdout == "True\n", done.stderr
         until(lambda: server.get("/api/gallery")["sets"] == 19)
@@ -301,7 +302,7 @@ def test_who_waits_is_told_when_the_server_ends(tmp_path: Path, monkeypatch: pyt
 
     def slow(*given: object, **named: object) -> None:
         begun.set()
-        go.wait(20)
+        go.wait(PATIENCE)
         raise BadInput("too late")
 
     monkeypatch.setattr(searches, "open_search", slow)
@@ -316,9 +317,9 @@ def test_who_waits_is_told_when_the_server_ends(tmp_path: Path, monkeypatch: pyt
 
         waiting = threading.Thread(target=wait)
         waiting.start()
-        assert begun.wait(10)
+        assert begun.wait(PATIENCE)
         server.desk.jobs.closing = True
-        waiting.join(10)
+        waiting.join(PATIENCE)
         assert told == ["The server is about to end: start it again, then ask again."]
         go.set()
 
@@ -372,7 +373,7 @@ def test_many_clients_while_sets_are_added(tmp_path: Path, monkeypatch: pytest.M
                 known.append(one)
                 time.sleep(0.25)
         for thread in threads:
-            thread.join(60)
+            thread.join(PATIENCE)
         assert not [thread for thread in threads if thread.is_alive()], "somebody still waits"
         assert wrong == []
     seen = {version for _, version, _ in said}

@@ -21,6 +21,7 @@ from lookalike.cli import serving
 from lookalike.errors import BadInput, StorageFailed
 from tests.cli_process import Ended, environment, run
 from tests.server.asking import fill
+from tests.waiting import PATIENCE
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from lookalike.cli import main; main()", "serve"]
 OURS = {"X-Lookalike": "1", "Sec-Fetch-Site": "same-origin"}
@@ -48,7 +49,7 @@ def serve(path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], st
     finally:
         process.kill()
         process.wait()
-        listener.join(10)
+        listener.join(PATIENCE)
         process.stdout.close()
         process.stderr.close()
 
@@ -57,7 +58,7 @@ def test_serve_from_start_to_end(tmp_path: Path) -> None:
     path = fill(tmp_path / "films.gallery")
     with serve(path, "--port", "0") as (process, base, entry, said):
         assert base.startswith("http://127.0.0.1:")
-        with httpx.Client(base_url=base, headers=OURS, timeout=60) as client:
+        with httpx.Client(base_url=base, headers=OURS, timeout=PATIENCE) as client:
             assert client.get("/api/gallery").status_code == 401
             assert client.get(entry, follow_redirects=True).status_code == 200
             assert httpx.get(base + entry).status_code == 401
@@ -82,7 +83,7 @@ def test_serve_from_start_to_end(tmp_path: Path) -> None:
             time.sleep(0.2)
             assert client.get("/api/gallery").status_code == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
     whole = "".join(said)
     assert "Traceback" not in whole
     token = entry.partition("=")[2]
@@ -96,14 +97,14 @@ def test_a_stream_does_not_hold_up_the_end(tmp_path: Path) -> None:
     asked = {"kind": "train", "reranker": "learnt"}
     with (
         serve(path, "--port", "0") as (process, base, entry, said),
-        httpx.Client(base_url=base, headers=OURS, timeout=60) as client,
+        httpx.Client(base_url=base, headers=OURS, timeout=PATIENCE) as client,
     ):
         client.get(entry)
         job = client.post("/api/jobs", json=asked).json()["number"]
         with client.stream("GET", f"/api/jobs/{job}/events") as events:
             next(events.iter_lines())
             process.send_signal(signal.SIGTERM)
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE) == 0
     assert "Traceback" not in "".join(said)
 
 
@@ -115,7 +116,7 @@ def test_another_host_says_what_it_means(tmp_path: Path) -> None:
         foreign = {"Host": f"evil.example:{port}"}
         assert httpx.get(f"http://127.0.0.1:{port}{entry}", headers=foreign).status_code == 400
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
     assert "other machines can reach this page" in "".join(said)
 
 
@@ -180,5 +181,5 @@ def test_nothing_of_the_server_is_loaded_without_need() -> None:
         "import sys, lookalike, lookalike.cli.app; "
         "print({'fastapi', 'uvicorn', 'starlette', 'pydantic', 'lookalike.server'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout == "set()\n", done.stderr

@@ -11,6 +11,7 @@ import pytest
 from lookalike import FaceSet, Gallery
 from lookalike.server.catalogue import key_of
 from tests.server.asking import Asker, asker, fill
+from tests.waiting import PATIENCE
 
 QUERY, OTHER = key_of("clip-000"), key_of("clip-001")
 NOBODY = "There is nobody else in this collection yet."
@@ -20,7 +21,7 @@ def text(server: Asker, address: str) -> str:
     """A view once it is ready, without its tags."""
     told = server("GET", address)
     while b"data-preparing" in told.body:
-        assert server.desk.jobs.get(server.desk.job_list()[0].number).wait(60)
+        assert server.desk.jobs.get(server.desk.job_list()[0].number).wait(PATIENCE)
         told = server("GET", address)
     assert told.status == 200, told
     return " ".join(re.sub(r"<[^>]*>", " ", told.body.decode()).split())

@@ -26,6 +26,7 @@ from lookalike.server.uploads import KEPT, shown_name
 from tests import media
 from tests.cli_process import IDS, faces, write_pictures
 from tests.server.asking import Asker, asker, picture
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -137,7 +138,7 @@ def test_keeping_begins_an_empty_collection(tmp_path: Path, monkeypatch: pytest.
 
 def test_an_upload_that_is_stopped_before_it_begins_leaves_no_file(server: Asker, tmp_path: Path) -> None:
     desk, go = server.desk, threading.Event()
-    desk.jobs.start("busy", "something else", lambda job: str(go.wait(20)), lane="uploads")
+    desk.jobs.start("busy", "something else", lambda job: str(go.wait(PATIENCE)), lane="uploads")
     waiting = server.upload(("a.png", crop(tmp_path))).json
     folder = desk.uploads._folder
     assert folder is not None
@@ -179,7 +180,7 @@ def test_uploads_that_wait_have_a_limit(
 ) -> None:
     desk, go, content = server.desk, threading.Event(), crop(tmp_path)
     desk.uploads.quota = Quota(waiting=2, size=3 * len(content))
-    desk.jobs.start("busy", "something else", lambda job: str(go.wait(20)), lane="uploads")
+    desk.jobs.start("busy", "something else", lambda job: str(go.wait(PATIENCE)), lane="uploads")
     assert server.upload(("a.png", content)).status == 202
     large = server.upload(("b.png", content + bytes(2 * len(content))))
     assert (large.status, large.error.startswith("An upload of")) == (409, True)

@@ -21,6 +21,7 @@ from lookalike.server.jobs import Job
 from lookalike.server.quota import Quota
 from tests import media
 from tests.server.asking import COOKIE, HOST, ORIGIN, Asker, asker, picture
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -65,12 +66,12 @@ def test_an_upload_that_is_stopped_ends_at_once_with_its_children(
     monkeypatch.setattr(everybody, "Workers", Stuck)
     monkeypatch.setattr(Stuck, "began", threading.Event())
     number = server.upload(("party.jpg", media.photo(tmp_path).read_bytes())).json["number"]
-    assert Stuck.began.wait(60)
+    assert Stuck.began.wait(PATIENCE)
     [key] = server.desk.uploads._held
     server("DELETE", f"/api/jobs/{number}" if way == "job" else f"/api/uploads/{key}")
     job = server.desk.jobs.get(number)
     # A child may be silent for two minutes before it is given up.
-    assert job.wait(60)
+    assert job.wait(PATIENCE)
     assert (job.state, job.error) == ("cancelled", "")
     assert len(Stuck.here.halted) == 1
     assert not is_there(Stuck.here.halted[0])
@@ -96,15 +97,15 @@ def test_a_job_that_is_stopped_calls_what_stops_it_and_nothing_else() -> None:
             pass
         with job.on_stop(called.set):
             go.set()
-            assert called.wait(20)
+            assert called.wait(PATIENCE)
             raise BadInput("it was closed")
 
     job = Job(1, "upload", "looking", work)
     running = threading.Thread(target=job.run)
     running.start()
-    assert go.wait(20)
+    assert go.wait(PATIENCE)
     job.cancel()
-    running.join(20)
+    running.join(PATIENCE)
     assert (job.state, job.error) == ("cancelled", "")
 
     def fails(job: Job) -> str:
@@ -124,7 +125,7 @@ def test_an_upload_whose_sender_has_gone_is_not_looked_through(
 
     monkeypatch.setattr(Request, "is_disconnected", gone)
     go = threading.Event()
-    server.desk.jobs.start("busy", "something else", lambda job: str(go.wait(20)), lane="uploads")
+    server.desk.jobs.start("busy", "something else", lambda job: str(go.wait(PATIENCE)), lane="uploads")
     assert server.upload(("a.png", picture(1))).json["state"] == "cancelled"
     go.set()
 
@@ -161,7 +162,7 @@ def waiting(server: Asker) -> Iterator[int]:
     """An upload that waits, in a quota that has room for its double; its size."""
     go, size = threading.Event(), len(picture(1))
     server.desk.uploads.quota = Quota(waiting=2, size=2 * size)
-    server.desk.jobs.start("busy", "something else", lambda job: str(go.wait(60)), lane="uploads")
+    server.desk.jobs.start("busy", "something else", lambda job: str(go.wait(PATIENCE)), lane="uploads")
     assert server.upload(("a.png", picture(1))).status == 202
     yield size
     go.set()

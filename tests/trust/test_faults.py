@@ -44,7 +44,7 @@ def test_power_cuts() -> None:
 
 @needs_shim
 def test_io_errors() -> None:
-    passed(t03_io_errors.run(0.005, SEED), 20)
+    passed(t03_io_errors.run(0.05, SEED), 20)
 
 
 @needs_shim

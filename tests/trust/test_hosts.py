@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.waiting import PATIENCE
 from trust.hosts import Hosts, why_not
 
 # Answers whoever connects, for ever, with its own name and the number of its first process.
@@ -38,7 +39,7 @@ def hosts() -> Iterator[Hosts]:
 def visit(hosts: Hosts) -> subprocess.CompletedProcess[str]:
     """Connect with the first host from the second."""
     words = hosts.words(2, sys.executable, "-c", VISITOR, hosts.address(1))
-    return subprocess.run(words, capture_output=True, text=True, timeout=60)
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_hosts_are_apart_and_joined_by_cables(hosts: Hosts) -> None:
@@ -61,6 +62,6 @@ def test_hosts_are_apart_and_joined_by_cables(hosts: Hosts) -> None:
 def test_a_host_that_is_switched_off_takes_its_processes_with_it(hosts: Hosts) -> None:
     with subprocess.Popen(hosts.words(1, "sleep", "600")) as sleeping:
         hosts.switch_off(1)
-        assert sleeping.wait(10) != 0
+        assert sleeping.wait(PATIENCE) != 0
     hosts.switch_on(1)
     assert subprocess.run(hosts.words(1, "hostname"), capture_output=True, text=True).stdout == "host1\n"

@@ -1,0 +1,131 @@
+"""Tiers: what `make test` leaves to `make test-slow`, and what it tries once for real all the same.
+
+Paths are those of this folder, a whole folder or a pattern of files; a test is written behind two colons.
+Only what stands here is slow: files of one tier are not even loaded for the other. `tests/test_tiers.py`
+holds these tables to what is there.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from functools import cache
+
+# What makes tests slow, and where these are.
+SLOW: dict[str, tuple[str, ...]] = {
+    "Ray, with processes and clusters of its own": ("engines",),
+    "collections in several files": (
+        "collection/test_intents.py",
+        "test_partly.py",
+        "test_sharding*.py",
+        "transitivity/test_guessing.py::test_rankings_of_a_shortlist_are_those_of_one_place",
+        "transitivity/test_spread.py::test_what_shards_send_back_takes_no_more_memory_than_is_stated",
+    ),
+    "Chromium before a server": ("server/test_browser*.py",),
+    "kills, damage and other processes, again and again": (
+        "collection/test_aside.py",
+        "collection/test_gallery_durability.py",
+        "test_damage.py",
+        "test_forgetting_killed.py",
+    ),
+    "films and photos, decoded in children": (
+        "cli/test_footage.py",
+        "intake/test_asked.py",
+        "intake/test_gathering.py",
+        "intake/test_odd_films.py",
+        "intake/test_pace.py",
+        "intake/test_scan.py",
+        "intake/test_workers.py",
+        "server/test_keeping.py",
+        "server/test_seeing.py",
+        "server/test_uploads*.py",
+        "test_describing.py",
+        "test_footage*.py",
+        "test_forgetting_footage.py",
+        "test_questions.py",
+        "worlds/test_footage.py::test_a_detector_finds_every_face_and_nothing_else",
+    ),
+    "fuzz, and files that mean no good read in children": (
+        "intake/readers/test_mat.py",
+        "intake/test_reading_apart.py",
+        "server/test_fuzz.py",
+        "server/test_payloads.py",
+    ),
+    "the harness of trust, and what it rests on": (
+        "trust/test_faults.py",
+        "trust/test_harness_durability.py",
+        "trust/test_harness_hostile.py",
+        "trust/test_harness_spread.py",
+        "trust/test_hosts.py",
+    ),
+    "everything that the documentation shows, run": (
+        "test_docs.py::test_example_scripts_run",
+        "test_docs.py::test_examples_run",
+        "test_docs.py::test_the_example_package_keeps_the_contract",
+    ),
+    "generators of the pages of benchmarks and studies": (
+        "test_benchmarks.py",
+        "test_descriptor_study.py",
+        "test_feedback_study.py",
+        "test_paper_figures.py",
+        "test_real_faces.py",
+        "test_results.py",
+        "test_scale.py",
+        "test_shapes.py",
+        "test_stages.py",
+        "test_study*.py",
+    ),
+    "long histories, and every combination of options": (
+        "rerankers/test_learnt_options.py::test_every_combination_keeps_the_contract",
+        "test_state_machine.py",
+    ),
+    "the whole program on whole data sets, and its report": (
+        "reporting/test_report.py",
+        "test_measuring*.py",
+        "test_preparing.py::test_it_helps_on_youtube_faces",
+    ),
+}
+# Each dear kind of thing, tried once for real by `make test`.
+ONCE: dict[str, tuple[str, ...]] = {
+    "Ray, and workers of its own": ("engines/test_contract.py",),
+    "a page in Chromium": (
+        "server/test_browser.py::test_from_the_address_to_a_named_person_with_three_confirmed_clips",
+    ),
+    "kill -9 during add": ("collection/test_gallery_durability.py::test_kill_while_adding",),
+    "a report with every figure": ("reporting/test_report.py::test_every_figure_of_the_paper_is_there",),
+    "photos and a film, end to end": (
+        "cli/test_footage.py::test_add_tells_the_plan_the_failures_and_what_was_added",
+        "cli/test_footage.py::test_find_with_photo_folder_and_film",
+    ),
+}
+
+
+def is_slow(path: str, test: str) -> bool:
+    """Whether a test, by its file below this folder and its name, is in the slow tier."""
+    return _is_named(SLOW_NAMES, path, test) and not _is_named(ONCE_NAMES, path, test)
+
+
+def may_be_slow(path: str) -> bool:
+    """Whether a file has slow tests."""
+    return bool(_tests(SLOW_NAMES, path)) and "" not in _tests(ONCE_NAMES, path)
+
+
+def may_be_quick(path: str) -> bool:
+    """Whether a file has tests that are not slow."""
+    return "" not in _tests(SLOW_NAMES, path) or bool(_tests(ONCE_NAMES, path))
+
+
+SLOW_NAMES = tuple(entry for entries in SLOW.values() for entry in entries)
+ONCE_NAMES = tuple(entry for entries in ONCE.values() for entry in entries)
+
+
+def _is_named(entries: tuple[str, ...], path: str, test: str) -> bool:
+    return not _tests(entries, path).isdisjoint(("", test))
+
+
+@cache
+def _tests(entries: tuple[str, ...], path: str) -> frozenset[str]:
+    """The tests that entries name in a file; an empty name is all of them."""
+    pieces = (entry.partition("::") for entry in entries)
+    return frozenset(
+        test for files, _, test in pieces if fnmatch(path, files) or path.startswith(f"{files}/")
+    )
