@@ -42,7 +42,7 @@ SHOWN = ("mean_anr", "anr_below_0.3", "map", "rank1")
 COMPARED = ("mean_anr", "map", "rank1")
 SEED = 0
 # Queries that are asked strictly, evenly spread: everything is fitted anew for each.
-STRICT = 60
+STRICT = 20
 
 
 def measures(result: Evaluation, name: str) -> dict[str, float]:
