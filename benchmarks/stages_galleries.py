@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.stages_data import Case
 from benchmarks.stages_measure import AUTO, BASELINE, COMPARED, SEED, STRICT
-from benchmarks.stages_parts import Pool
+from benchmarks.stages_parts import Pool, fit_part
 from benchmarks.stages_shapes import Drawn
 from lookalike import train
 from lookalike.calibrating import calibrate
@@ -31,7 +31,8 @@ HARM = 0.005
 LEFT_OUT, REFITS, DEPTH = 0.1, 8, 20
 # Sets that are asked each time, evenly spread.
 ASKED = 200
-EVEN = 0.5
+# A pair is in doubt if the whole gallery is no surer of it, either way, than this from even.
+EVEN, DOUBT = 0.5, 0.2
 
 
 def gallery(case: Case) -> Record:
@@ -155,7 +156,7 @@ def strict(case: Case, most: int = STRICT) -> Record:
         number = case.tables.number(id)
         rest = pool.tables(np.delete(np.arange(len(pool.ids)), number))
         labels = pool.labels_of(rest) | {id: pool.labels[id]}
-        found.append(held_out(rest, {AUTO: train(rest, AUTO)}, {id: pool.sets[number]}, labels))
+        found.append(held_out(rest, {AUTO: fit_part(rest, AUTO)}, {id: pool.sets[number]}, labels))
     values = {
         "baseline": {one: inside.values(BASELINE)[one][asked] for one in COMPARED},
         "inside": {one: inside.values(AUTO)[one][asked] for one in COMPARED},
@@ -180,18 +181,20 @@ def stability(drawn: Drawn, refits: int = REFITS) -> Record:
     -------
     change : mean absolute change of probability over the first answers of the whole gallery
     flips, worst : share of pairs that cross .5, of those above it in either; mean and maximum over the refits
+    clear : the same mean of the pairs that the whole gallery is not in doubt of
     worth, least, most : answers worth reading a query in the whole gallery, and their range over the refits
     said, unsaid : refits with probabilities and without any
     """
     ids = sorted(drawn.labels)
     asked = {ids[number] for number in _evenly(len(ids), ASKED).tolist()}
     before = _answers(drawn.case().tables, asked)
-    changes, flips, worth = [], [], []
+    changes, flips, clear, worth = [], [], [], []
     for seed in range(refits):
         after = _answers(drawn.without(LEFT_OUT, np.random.default_rng(seed)).case().tables, asked)
         if before and after:
             changes += _changes(before, after)
             flips.append(_flips(before, after))
+            clear.append(_flips(before, after, DOUBT))
             worth.append(_worth(after))
     said = {"refits": refits, "said": len(flips)}
     if not flips:
@@ -200,6 +203,7 @@ def stability(drawn: Drawn, refits: int = REFITS) -> Record:
         "change": float(np.mean(changes)),
         "flips": float(np.mean(flips)),
         "worst": max(flips),
+        "clear": float(np.mean(clear)),
         "worth": _worth(before),
         "least": min(worth),
         "most": max(worth),
@@ -231,13 +235,13 @@ def _changes(before: _Answers, after: _Answers) -> list[float]:
     ]
 
 
-def _flips(before: _Answers, after: _Answers) -> float:
-    """Share of pairs above .5 in either that are not in both."""
+def _flips(before: _Answers, after: _Answers, doubt: float = 0.0) -> float:
+    """Share of pairs above .5 in either that are not in both; those that were nearer to .5 are left out."""
     either = both = 0
     for query, answers in after.items():
         for id, said in answers.items():
             was = before.get(query, {}).get(id)
-            if was is not None:
+            if was is not None and abs(was - EVEN) >= doubt:
                 either += max(said, was) > EVEN
                 both += min(said, was) > EVEN
     return 1 - both / either if either else 0.0
@@ -279,7 +283,7 @@ def _change(pools: Sequence[Pool], size: int, rng: np.random.Generator) -> tuple
         return None
     tables = pool.tables(chosen)
     result = leave_one_out(
-        tables, {name: train(tables, name) for name in (BASELINE, AUTO)}, pool.labels_of(tables)
+        tables, {name: fit_part(tables, name) for name in (BASELINE, AUTO)}, pool.labels_of(tables)
     )
     ours, theirs = result.summary(AUTO), result.summary(BASELINE)
     return ours["map"] - theirs["map"], ours["mean_anr"] - theirs["mean_anr"]

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike import parts
 from lookalike.errors import BadInput
 from lookalike.evaluation.labels import Labels
 from lookalike.faceset import Faces
 from lookalike.indexing import COUNT
+from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import (
     Examples,
     Match,
@@ -25,6 +27,16 @@ from lookalike.transitivity.proxies import find_neighbours
 from lookalike.transitivity.tables import Tables, compare
 
 Numbers = NDArray[np.int64]
+
+
+def fit_part(tables: Tables, name: str) -> Reranker:
+    """A second stage fitted to a part of a gallery.
+
+    `train` would look for the name of `LookedUp` among all installed packages, which takes longer than
+    fitting a few sets.
+    """
+    part: Reranker = parts.build("rerankers", name)
+    return part.fit(tables, np.random.default_rng(0))
 
 
 class LookedUp(SetSimilarity):

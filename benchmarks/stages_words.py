@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.stages_galleries import ASKED, HARM, LEFT_OUT, RIVALS, best_of_rivals, harm, is_harmed
+from benchmarks.stages_galleries import (
+    ASKED,
+    DOUBT,
+    EVEN,
+    HARM,
+    LEFT_OUT,
+    RIVALS,
+    best_of_rivals,
+    harm,
+    is_harmed,
+)
 from benchmarks.stages_measure import AUTO, BASELINE, PAIR
 from benchmarks.stages_shapes import FACES, SHAPES, WORDS
 from lookalike.evaluation.reliability import TOLERATED
@@ -244,18 +254,20 @@ def stability_table(kept: dict[str, Any]) -> Iterator[str]:
         "shape",
         "mean change of probability, first 20",
         "flips over 50 %",
+        "of those clear before",
         "in the worst draw",
         "worth reading",
         "range with sets left out",
     )
     for shape, one in found["stability"].items():
         if not one["said"]:
-            yield row(shape, *["-"] * 5)
+            yield row(shape, *["-"] * 6)
             continue
         yield row(
             shape,
             f"{one['change']:.3f}",
             f"{one['flips']:.0%}",
+            f"{one['clear']:.0%}",
             f"{one['worst']:.0%}",
             f"{one['worth']:.1f}",
             f"{one['least']:.1f} to {one['most']:.1f}",
@@ -265,7 +277,9 @@ def stability_table(kept: dict[str, Any]) -> Iterator[str]:
     yield (
         f"First draw of each shape, {LEFT_OUT:.0%} of its sets left out {refits} times, up to {ASKED} sets "
         "asked. A pair flips if it is called more likely right than wrong in one gallery and not in the "
-        "other, of those called so in either. With a tenth of the sets a tenth of the matches is gone, too."
+        "other, of those called so in either; clear before are pairs that the whole gallery gives less than "
+        f"{EVEN - DOUBT:.0%} or more than {EVEN + DOUBT:.0%}. With a tenth of the sets a tenth of the "
+        "matches is gone, too."
     )
 
 

@@ -83,7 +83,7 @@ def counted(people: float) -> str:
 class Kinship(Reranker):
     """What `adaptive` and `auto` share."""
 
-    version = 3
+    version = 4
 
     total_: int
     strangers_: Strangers | None

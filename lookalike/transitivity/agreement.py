@@ -47,11 +47,11 @@ MOST = 128
 BY_CHANCE = 0.2
 # So that a vector has something even where nothing is closed.
 TINY = 1e-6
-# Odds of one person by agreement: so many times its logit, and so many for each doubling of the lists that
-# are closed, since the lists of two sets of many coincide less than those of two of a few. Twice as many sets
-# have twice as many strangers among them, which halves the odds. Chosen with labels, by a logistic regression
-# on galleries of many shapes (docs/method.md).
-SLOPE, LENGTH, LEVEL = 2.95, 2.65, -1.67
+# Odds of one person by agreement: so many times its logit and the doublings of the lists that are closed,
+# since the lists of two sets of many coincide less than those of two of a few. Twice as many sets have twice
+# as many strangers among them, which halves the odds. Chosen with labels, by a logistic regression on
+# galleries of many shapes (docs/method.md).
+SLOPE, LEVEL = 2.7, -1.5
 # Odds by agreement begin to count, and count alone, where so much is closed (chosen with labels).
 HARDLY, CLEARLY = 0.3, 0.5
 # Agreement beyond these is no surer.
@@ -65,6 +65,7 @@ class Agreed(NamedTuple):
 
     values: Values  # (m,): 0 to 1
     closed: Values  # (lengths,)
+    length: float  # doublings of the lists that are closed around whoever agrees with the query, on average
     columns: Numbers  # (c,): the sets that the lists around the query name
     entries: Values  # (c,): how much of them
     believed: float  # how far lists are believed in this gallery at all
@@ -80,8 +81,7 @@ class Agreed(NamedTuple):
     def odds(self) -> Values:
         """Logarithm of the odds that sets show the query's person; (m,)."""
         agreed = np.clip(self.values, LEAST_AGREED, MOST_AGREED)
-        length = float(self.closed @ np.arange(1, len(self.closed) + 1) / max(self.closed.sum(), TINY))
-        found: Values = SLOPE * logit(agreed) + LENGTH * length + LEVEL - np.log(len(self.shrunk))
+        found: Values = SLOPE * (logit(agreed) + self.length) + LEVEL - np.log(len(self.shrunk))
         return found
 
     @property
@@ -183,7 +183,7 @@ class Agreement:
         """
         total = len(self.lists)
         shrunk, own = np.ones(total), np.zeros(total)
-        if row.member is not None and row.member < total:
+        if row.member is not None:
             where = slice(self.starts[row.member], self.starts[row.member + 1])
             columns, entries = self.columns[where].astype(np.int64), self.weights[where].astype(np.float64)
             closed = self.trusts[row.member]
@@ -192,7 +192,9 @@ class Agreement:
         shared = own.copy()
         shared_of(*self._by_column, columns, entries, shrunk, shared)
         found = shared / (2 - shared)
-        return Agreed(found[row.sets], closed, columns, entries, self.believed, shrunk, own)
+        # A query from outside agrees with itself, and is none of the sets.
+        length = self._length(found, closed[:0] if row.member is not None else closed)
+        return Agreed(found[row.sets], closed, length, columns, entries, self.believed, shrunk, own)
 
     def entries_of(self, target: int, columns: Numbers) -> Values:
         """What the vector of a set has in some columns."""
@@ -235,6 +237,28 @@ class Agreement:
         shrunk += added
         own[some] = np.minimum(column / whole, added[some] / shrunk[some])
         return columns, sums[columns] / whole, trusts
+
+    def _length(self, agreed: Values, alone: Values) -> float:
+        """Mean doubling of the lists that are closed, over all sets as far as they agree with a query.
+
+        Of one set it is told by few pairs, and would change with one set more or less.
+
+        Parameters
+        ----------
+        agreed : array (n,)
+        alone : array (lengths,)
+            What is closed around a query from outside; nothing for a member.
+        """
+        doubled, closed = self._doublings
+        # Added up in one order, on any number of threads.
+        doublings = (agreed * doubled).sum() + (alone * np.arange(1, len(alone) + 1)).sum()
+        return float(doublings / max((agreed * closed).sum() + alone.sum(), TINY))
+
+    @cached_property
+    def _doublings(self) -> tuple[Values, Values]:
+        """How much is closed around each set, each length times its doublings, and without; (n,) each."""
+        lengths = np.arange(1, self.trusts.shape[1] + 1)
+        return (self.trusts * lengths).sum(axis=1), self.trusts.sum(axis=1)
 
     def _rows_with(self, columns: Numbers) -> Numbers:
         starts, rows, _ = self._by_column

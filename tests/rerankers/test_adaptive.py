@@ -121,7 +121,8 @@ def test_a_score_by_hand() -> None:
     """Agreement 0.8 is trusted by a quarter; 1 is halfway between -2, where values begin to count, and 4."""
     # A sixteenth of the 0.8 that are not closed by chance.
     closed, nobody = np.array([0.1, 0.2 + 0.8 / 16]), np.empty(0, dtype=np.int64)
-    agreed = Agreed(np.array([0.8, 0.0, 1.0]), closed, nobody, np.empty(0), 1.0, np.ones(3), np.zeros(3))
+    alone = np.ones(3), np.zeros(3)
+    agreed = Agreed(np.array([0.8, 0.0, 1.0]), closed, 1.0, nobody, np.empty(0), 1.0, *alone)
     assert (BELOW_ORDINARY, BY_CHANCE) == (2, 0.2)
     assert agreed.trust == pytest.approx(0.25)
     weighed = Weighed(np.zeros(3), np.array([1.0, -2.0, 4.0]), agreed, 4.0)

@@ -12,7 +12,6 @@ from lookalike.transitivity.agreement import (
     BY_CHANCE,
     CLEARLY,
     HARDLY,
-    LENGTH,
     LEVEL,
     SLOPE,
     Agreed,
@@ -274,35 +273,74 @@ def test_trust_by_hand() -> None:
 # Odds, and who is there.
 
 
-def agreed_by(values: list[float], closed: list[float]) -> Agreed:
+def agreed_by(values: list[float], closed: list[float], length: float = 0.0) -> Agreed:
     found, nobody = np.array(values), np.empty(0, dtype=np.int64)
-    return Agreed(
-        found, np.array(closed), nobody, np.empty(0), 1.0, np.ones(len(found)), np.zeros(len(found))
-    )
+    alone = np.ones(len(found)), np.zeros(len(found))
+    return Agreed(found, np.array(closed), length, nobody, np.empty(0), 1.0, *alone)
 
 
 def test_odds_by_hand() -> None:
-    """Closed by .2, .2, .6 in lists of 2, 4 and 8: on average 2.4 doublings."""
-    assert (SLOPE, LENGTH, LEVEL) == (2.95, 2.65, -1.67)
-    found = agreed_by([0.5, 0.8, 1.0, 0.0], [0.2, 0.2, 0.6]).odds
-    even = 2.65 * 2.4 - 1.67 - np.log(4)  # of four sets
-    edge = 2.95 * np.log(199)  # nothing is surer than 0.995 and 0.005
-    assert found == pytest.approx([even, even + 2.95 * np.log(4), even + edge, even - edge])
+    assert (SLOPE, LEVEL) == (2.7, -1.5)
+    found = agreed_by([0.5, 0.8, 1.0, 0.0], [0.6], 2.4).odds
+    even = 2.7 * 2.4 - 1.5 - np.log(4)  # of four sets
+    edge = 2.7 * np.log(199)  # nothing is surer than 0.995 and 0.005
+    assert found == pytest.approx([even, even + 2.7 * np.log(4), even + edge, even - edge])
 
 
 def test_odds_where_nothing_is_closed_are_finite_and_small() -> None:
     assert agreed_by([0.5], [0.0, 0.0]).odds == pytest.approx([LEVEL])
 
 
-@given(
-    st.lists(st.floats(0, 1), min_size=2, max_size=9), st.lists(st.floats(0.01, 1), min_size=1, max_size=6)
-)
-def test_who_agrees_more_has_the_better_odds(values: list[float], closed: list[float]) -> None:
-    found = agreed_by(sorted(values), closed).odds
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=9), st.floats(0, 5), st.floats(0.01, 1))
+def test_who_agrees_more_has_the_better_odds(values: list[float], length: float, more: float) -> None:
+    found = agreed_by(sorted(values), [0.5], length).odds
     assert np.isfinite(found).all()
     assert (np.diff(found) >= 0).all()
     # The same agreement says more where longer lists are closed.
-    assert (agreed_by(sorted(values), [*closed, 1.0]).odds >= found).all()
+    assert (agreed_by(sorted(values), [0.5], length + more).odds > found).all()
+
+
+def mean_length(agreed: np.ndarray, trusts: np.ndarray) -> float:
+    """Doublings of lists, on average over what is closed around whoever agrees."""
+    closed = agreed @ trusts
+    return float(np.average(np.log2([2, 4, 8, 16, 32, 64])[: len(closed)], weights=closed))
+
+
+@pytest.mark.parametrize("total", [40, 100])
+def test_the_length_of_lists_is_that_of_all_who_agree(total: int) -> None:
+    scores = square(total + 1, 7)
+    inside, row = scores[:-1, :-1], scores[-1, :-1]
+    found, twin = made(inside), Agreeing(inside, lengths_for(total).tolist())
+    for query in (0, total - 1):
+        length = found.with_query(row_of(inside, query)).length
+        assert length == pytest.approx(mean_length(twin.member(query), twin.trusts), abs=1e-5)
+    # A query from outside agrees with itself.
+    agreed, trusts = twin.outside(row)
+    expected = mean_length(np.append(agreed, 1.0), np.vstack([twin.trusts, trusts]))
+    assert found.with_query(outside(row)).length == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_length_of_lists_is_steadier_than_that_of_one_set() -> None:
+    """A tenth of the sets left out: it changes less than by what is closed around the set alone."""
+    scores = grouped(120, 10, noise=1.5)
+    stay = np.sort(np.random.default_rng(0).permutation(120)[:108])
+    rest = scores[np.ix_(stay, stay)]
+    whole, less = made(scores), made(rest)
+    alone, together = [], []
+    for place, number in enumerate(stay.tolist()):
+        one, other = np.zeros(120), np.zeros(108)
+        one[number] = other[place] = 1
+        alone.append(mean_length(one, whole.trusts) - mean_length(other, less.trusts))
+        before, after = whole.with_query(row_of(scores, number)), less.with_query(row_of(rest, place))
+        together.append(before.length - after.length)
+    assert np.std(together) < 0.8 * np.std(alone)
+
+
+def test_a_part_of_a_row_has_the_length_of_all() -> None:
+    scores = grouped(200, 10)
+    found, some = made(scores), np.array([5, 13, 14])
+    part = found.with_query(PartialRow(some, scores[3, some], 3))
+    assert part.length == found.with_query(row_of(scores, 3)).length
 
 
 @pytest.mark.parametrize(
