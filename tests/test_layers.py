@@ -40,7 +40,6 @@ LAYERS = {
         "questions",
         "preparing",
         "packing",
-        "soundness",
         "estimating",
         "engaging",
         "residing",
