@@ -13,10 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import ValidationError
 
 from lookalike.errors import BadInput
-from lookalike.server.amending import ways_back
+from lookalike.judging import Judged
 from lookalike.server.api_looking import desk_of
 from lookalike.server.methods import method_of
-from lookalike.server.models import FaceView, SearchAsk, SetsAsk
+from lookalike.server.models import FaceView, SearchAsk, SearchView, SetsAsk
 from lookalike.server.timelines import timelines, until
 from lookalike.server.wording import FILTERS
 
@@ -248,3 +248,31 @@ def _address(request: Request) -> str:
 def _back(request: Request, place: str) -> str:
     kept = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != "order"])
     return f"{place}?{kept}" if kept else place
+
+
+def ways_back(found: SearchView, known: Judged) -> dict[str, list[int]]:
+    """The decisions that confirm or reject sets for a query.
+
+    Parameters
+    ----------
+    found : SearchView
+    known : Judged
+        What all decisions say.
+
+    Returns
+    -------
+    dict of str to list of int
+        Key of a set, and the numbers of the decisions that stand between it and the person of the query.
+        Without those that a name holds there, or that were seen side by side with the person.
+    """
+    own = {found.query.id, *(one.id for one in found.confirmed)}
+    ways: dict[str, list[int]] = {}
+    for one in found.confirmed:
+        pairs = ((min(one.id, other), max(one.id, other)) for other in own - {one.id})
+        said = [known.verdicts.direct[pair] for pair in pairs if pair in known.verdicts.direct]
+        ways[one.key] = sorted(each.number for each in said if each.kind == "same")
+    for one in found.rejected:
+        theirs = (one.id, *known.confirmed(one.id))
+        against = [known.verdicts.different(each) for each in theirs]
+        ways[one.key] = sorted({number for each in against for other, number in each.items() if other in own})
+    return {key: numbers for key, numbers in ways.items() if numbers}
