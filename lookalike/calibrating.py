@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.collection.gallery import Gallery
-from lookalike.derived import is_kept, kept
+from lookalike.derived import kept
 from lookalike.errors import LookalikeError, StorageFailed
 from lookalike.kernels.threads import in_order
 from lookalike.progress import Track, silent
@@ -63,13 +63,6 @@ def calibrate(
         # A gallery that may be read may be asked.
         logger.warning("what was learnt about probabilities is not kept: %s", reason)
         return made[-1] if made else make()
-
-
-def is_calibrated(gallery: Gallery, tables: Tables, reranker: Reranker, seed: int) -> bool:
-    """Whether `calibrate` would find everything done."""
-    if len(tables) <= LEAST or not reranker.tells:
-        return True
-    return is_kept(gallery, tables, _kind(tables, reranker, seed), _shaped_by(reranker, seed))
 
 
 def _best_values(tables: Tables, reranker: Reranker, track: Track) -> NDArray[np.float64]:

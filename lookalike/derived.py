@@ -14,7 +14,6 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput
 from lookalike.indexing import index_fingerprint
-from lookalike.soundness import learnt_faults
 from lookalike.transitivity.tables import Tables
 
 Made = TypeVar("Made")
@@ -49,7 +48,7 @@ def kept(
     if gallery is None or not _fits(gallery, tables):
         return make()
     store, fingerprint = TableStore.beside(gallery.path), _fingerprint(tables, shaped_by)
-    stored = store.load(kind, fingerprint, lambda found: learnt_faults(found.arrays, len(tables)))
+    stored = store.load(kind, fingerprint)
     if stored is not None:
         with suppress(BadInput, LookupError, TypeError, ValueError):
             return from_arrays(stored.arrays)

@@ -31,7 +31,6 @@ from lookalike.preparing import AUTO, choose, is_ready, prepare, table_kind
 from lookalike.progress import Track, silent
 from lookalike.room import Need
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
-from lookalike.soundness import array_faults, index_faults
 from lookalike.spreading import hold_shards
 from lookalike.transitivity.held import Held
 from lookalike.transitivity.proxies import grow_neighbours, update_neighbours
@@ -93,8 +92,7 @@ def index(
     else:
         contents, fingerprint = snapshot()
     store, kind = TableStore.beside(gallery.path), table_kind(part, prepared)
-    about = contents, gallery.dimension, held
-    stored = store.load(kind, fingerprint, lambda found: index_faults(found, part, prepared, *about))
+    stored = store.load(kind, fingerprint)
     if stored is None:
         old = store.latest(kind, besides=fingerprint)
         tables = None if old is None else _updated(gallery, part, prepared, contents, old, held, track)
@@ -244,9 +242,9 @@ def _updated(
     held: Held | None,
     track: Track,
 ) -> Tables | None:
-    """Carry old tables over; None if they are of another format or version, prepared otherwise, or broken."""
+    """Carry old tables over; None if they are of another format or version, or prepared otherwise."""
     made = stored.facts.get("format"), stored.facts.get("version"), stored.facts.get("prepared", "")
-    if made != (FORMAT, similarity.version, preparation.fingerprint()) or next(array_faults(stored), None):
+    if made != (FORMAT, similarity.version, preparation.fingerprint()):
         return None
     place = TableStore.beside(gallery.path).folder
     room.check(estimating.work(contents, similarity), estimating.need_with(stored, contents), place)

@@ -100,24 +100,6 @@ def made_by(stored: StoredTables) -> tuple[str, str]:
 # What is wrong with arrays, though they are those that were saved.
 
 
-def faults(arrays: Mapping[str, NDArray[Any]], is_spread: bool = False) -> Iterator[str]:
-    """All that arrays of an index say which no index can say, in words; prepared sets may be elsewhere."""
-    near = [f"neighbours/{name}" for name in Neighbours._fields]
-    if missing := [name for name in ("dimension", *near) if name not in arrays]:
-        yield f"it has no array {missing[0]!r}"
-        return
-    wrong = list(_list_faults(arrays))
-    yield from wrong
-    if wrong:
-        return
-    count = len(arrays["ids/starts"]) - 1
-    if arrays["dimension"].shape != (1,) or arrays["dimension"][0] < 2:
-        yield "it does not tell how many numbers describe a face"
-    if not is_spread:
-        yield from _prepared_faults(arrays, count)
-    yield from _neighbour_faults(count, *(np.asarray(arrays[name]) for name in near))
-
-
 def prepared_faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
     """All that arrays of prepared sets say which they cannot say, in words."""
     wrong = list(_list_faults(arrays))
@@ -158,25 +140,6 @@ def _prepared_faults(arrays: Mapping[str, NDArray[Any]], count: int) -> Iterator
         ends, array = arrays[f"starts/{name}"], arrays[f"prepared/{name}"]
         if len(ends) != count + 1 or not starts_fit(ends, len(array)):
             yield f"the prepared sets in {name!r} do not begin and end where they should"
-
-
-def _neighbour_faults(
-    count: int, sets: NDArray[Any], scores: NDArray[Any], own: NDArray[Any], their: NDArray[Any]
-) -> Iterator[str]:
-    if sets.dtype.kind != "i" or sets.ndim != 2 or len(sets) != count or scores.shape != sets.shape:
-        yield f"its neighbours are {sets.shape} sets with {scores.shape} similarities, of {count} sets"
-        return
-    if len(own) != count or own.shape != their.shape or own.shape[1] > max(sets.shape[1], 1):
-        yield "its neighbours do not have a mode of appearance each"
-    if ((sets < 0) | (sets >= count)).any():
-        yield "a neighbour is a set that does not exist"
-    if (sets == np.arange(count)[:, None]).any():
-        yield "a set is its own neighbour"
-    ordered = np.sort(sets, axis=1)
-    if (ordered[:, 1:] == ordered[:, :-1]).any():
-        yield "a set is twice the neighbour of another"
-    if not np.isfinite(scores).all() or (scores[:, 1:] > scores[:, :-1]).any():
-        yield "neighbours are not in order of their similarity"
 
 
 def starts_fit(starts: NDArray[Any], length: int) -> bool:

@@ -14,7 +14,6 @@ from lookalike.packing import from_arrays, ids_of, is_index, made_by
 from lookalike.preparations.contract import Preparation
 from lookalike.preparing import AUTO
 from lookalike.similarities.contract import SetSimilarity
-from lookalike.soundness import array_faults
 from lookalike.spreading import hold_shards, read_preparation
 from lookalike.transitivity.reduced import reduced
 from lookalike.transitivity.tables import Tables
@@ -80,7 +79,7 @@ def _newest(
         and wanted in (None, made_by(one)[1])
     ]
     for one in sorted(found, key=lambda one: one.manifest.saved, reverse=True):
-        loaded = store.load(one.manifest.kind, one.fingerprint, lambda stored: list(array_faults(stored)))
+        loaded = store.load(one.manifest.kind, one.fingerprint)
         if loaded is not None:
             return loaded
     return None

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from lookalike import parts, preparing
+from lookalike import preparing
 from lookalike.collection import checking, checking_shards, manifest, shelved
 from lookalike.collection.failures import in_words
 from lookalike.collection.findings import Finding, of_gallery, of_table
@@ -21,16 +17,11 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.membership import is_collection
 from lookalike.collection.opening import open_gallery
 from lookalike.collection.tables import StoredTables, TableStore
-from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFound
-from lookalike.indexing import index, table_fits
-from lookalike.kernels import codes
-from lookalike.packing import from_arrays, is_index, is_spread, made_by
+from lookalike.errors import GalleryUnreadable, LookalikeError
+from lookalike.indexing import index
+from lookalike.packing import ids_of, is_index
 from lookalike.progress import Track, silent
-from lookalike.similarities.contract import PreparedSets
-from lookalike.soundness import SAMPLE, array_faults, contradictions, learnt_faults
 from lookalike.training import train
-from lookalike.transitivity.calibration import Calibration
-from lookalike.transitivity.tables import Tables
 
 UNFINISHED: Final = "unfinished "
 
@@ -123,11 +114,11 @@ def _called(one: Finding, path: Path) -> Finding:
 def _table_findings(path: Path, gallery: Gallery | None, advice: str) -> Iterator[Finding]:
     seen = shelved.look(path, advice)
     yield from seen.findings
-    if seen.stored is None or seen.stored.manifest.kind.startswith(UNFINISHED):
+    if seen.stored is None or gallery is None or seen.stored.manifest.kind.startswith(UNFINISHED):
         return
     try:
         with in_words(path):
-            for what in _said_wrongly(seen.stored, gallery):
+            for what in _sets_that_left(seen.stored, gallery):
                 yield of_table(path, what, advice)
     except GalleryUnreadable:
         return  # of the gallery, which is told where it is read
@@ -135,85 +126,10 @@ def _table_findings(path: Path, gallery: Gallery | None, advice: str) -> Iterato
         yield of_table(path, f"it cannot be held against the gallery ({reason})", advice)
 
 
-def _said_wrongly(stored: StoredTables, gallery: Gallery | None) -> Iterator[str]:
-    if preparing.is_preparation(stored):
-        yield from preparing.preparation_faults(stored)
-        return
-    if not is_index(stored):
-        is_now = gallery is not None and table_fits(gallery, stored)
-        yield from learnt_faults(
-            stored.arrays, len(gallery) if gallery is not None and is_now else sys.maxsize
-        )
-        _take_up(stored)
-        return
-    wrong = list(array_faults(stored))
-    yield from wrong
-    if wrong or gallery is None:
-        return
-    written, prepared = made_by(stored)
-    try:
-        tables = from_arrays(
-            stored.arrays, parts.build("similarities", written), parts.build("preparations", prepared)
-        )
-    except (BadInput, NotFound):  # of a part that is not installed any more
-        return
-    if gone := set(tables.ids) - set(gallery.ids()):
+def _sets_that_left(stored: StoredTables, gallery: Gallery) -> Iterator[str]:
+    """Say that an index knows sets which the gallery does not hold."""
+    if is_index(stored) and (gone := set(ids_of(stored.arrays)) - set(gallery.ids())):
         yield f"it knows {len(gone)} sets that the gallery does not hold (any more)"
-    elif table_fits(gallery, stored):
-        yield from _unlike(stored, tables, gallery)
-
-
-def _take_up(stored: StoredTables) -> None:
-    """Read what was learnt as a search would, to see that it can be."""
-    learnt = stored.manifest.kind.rpartition(" on ")[0]
-    if learnt.startswith("probabilities of "):
-        Calibration.from_arrays(stored.arrays)
-    elif learnt == "shortlist":
-        if codes.is_available():
-            codes.Codes.from_arrays(stored.arrays)
-    else:
-        with suppress(NotFound):  # a part that is not installed any more
-            parts.build("rerankers", learnt).from_arrays(stored.arrays)
-
-
-def _unlike(stored: StoredTables, tables: Tables, gallery: Gallery) -> Iterator[str]:
-    """Hold an index that claims to be of the gallery as it is now against it."""
-    contents = gallery.contents()
-    if list(tables.ids) != list(contents):
-        yield "its sets are not those of the gallery"
-        return
-    if tables.dimension != gallery.dimension:
-        yield f"its faces have {tables.dimension} numbers, those of the gallery {gallery.dimension}"
-        return
-    if [bytes(row).hex() for row in stored.arrays["hashes"]] != list(contents.values()):
-        yield "the content of its sets is not that of the gallery"
-        return
-    similarity = tables.similarity
-    preparation = preparing.prepare(gallery, tables.preparation)
-    chosen = np.unique(np.linspace(0, len(tables) - 1, min(SAMPLE, len(tables))).astype(np.int64))
-    some = preparing.prepared_sets(
-        gallery.sets([tables.ids[number] for number in chosen]), similarity, preparation
-    )
-    for number, again in zip(chosen.tolist(), some, strict=True):
-        # Those in shards are held against their shard when it is opened.
-        kept = again if is_spread(stored) else tables.sets[number]
-        if kept.keys() != again.keys() or any(not np.array_equal(kept[name], again[name]) for name in kept):
-            yield f"set {tables.ids[number]!r} is not prepared as the gallery says"
-            return
-        others = tables.neighbours.sets[number]
-        if len(others):
-            own = PreparedSets.join([again])
-            if is_spread(stored):
-                near = gallery.sets([tables.ids[other] for other in others])
-                theirs = PreparedSets.join(preparing.prepared_sets(near, similarity, preparation))
-            else:
-                theirs = tables.sets[others]
-            scores = similarity.match_many(own, theirs).scores[0]
-            if not np.allclose(scores, tables.neighbours.scores[number], rtol=1e-9, atol=1e-9):
-                yield f"set {tables.ids[number]!r} is not as similar to its neighbours as is written"
-                return
-    if not is_spread(stored):
-        yield from contradictions(replace(tables, preparation=preparation))
 
 
 # Repair.

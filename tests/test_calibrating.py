@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery, Search, index, open_search, parts, train
-from lookalike.calibrating import SAMPLE, calibrate, is_calibrated
+from lookalike.calibrating import SAMPLE, calibrate
 from lookalike.collection.tables import TableStore
 from lookalike.descriptors.deep import Deep
 from lookalike.rerankers.baseline import Baseline
@@ -42,22 +42,21 @@ def same(one: Calibration, other: Calibration) -> bool:
 def test_it_is_kept_and_found_again(gallery: Gallery, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = index(gallery)
     fitted = train(tables, "learnt", 3, gallery)
-    assert not is_calibrated(gallery, tables, fitted, 3)
     first = calibrate(tables, fitted, 3, gallery)
-    assert is_calibrated(gallery, tables, fitted, 3)
-    assert not is_calibrated(gallery, tables, fitted, 4), "another seed learnt something else"
     kinds = [one.manifest.kind for one in TableStore.beside(gallery.path).stored()]
     assert sum(kind.startswith("probabilities of learnt:") for kind in kinds) == 1
     monkeypatch.setattr(Calibration, "fit", lambda *_: pytest.fail("it was there"))
     assert same(calibrate(tables, fitted, 3, gallery), first)
+    with pytest.raises(pytest.fail.Exception, match="it was there"):
+        calibrate(tables, fitted, 4, gallery)  # another seed learnt something else
 
 
 def test_another_set_makes_it_anew(gallery: Gallery) -> None:
     tables = index(gallery)
     fitted = train(tables, "baseline")
-    calibrate(tables, fitted, 0, gallery)
+    first = calibrate(tables, fitted, 0, gallery)
     gallery.add(FaceSet("new", np.arange(tables.dimension)[None]))
-    assert not is_calibrated(gallery, index(gallery), fitted, 0)
+    assert not same(calibrate(index(gallery), fitted, 0, gallery), first)
 
 
 def test_a_gallery_that_cannot_be_written_may_be_asked(
@@ -136,7 +135,6 @@ def test_where_nothing_can_be_told_nothing_is_said_or_kept(tmp_path: Path) -> No
         gallery.add_together(sets)
         search = open_search(gallery, reranker="auto")
         assert not search.reranker.tells
-        assert is_calibrated(gallery, search.tables, search.reranker, 0)
         kinds = [one.manifest.kind for one in TableStore.beside(gallery.path).stored()]
         assert not any(kind.startswith("probabilities") for kind in kinds)
     ranking = search.find("set-000")

@@ -41,7 +41,6 @@ LAYERS = {
         "questions",
         "preparing",
         "packing",
-        "soundness",
         "estimating",
         "engaging",
         "residing",

@@ -102,8 +102,8 @@ CASES = [
     _labels("uneven.npz", "has (12,) set_names and (11,) set_person"),
     _labels("cut.npz", "not a whole .npz file"),
     # Labels of YouTube Faces.
-    _labels("cut.mat", "is cut off", "youtube"),
-    _labels("zeros.mat", "is filled with zeros", "youtube"),
+    _labels("cut.mat", "has no 'video_labels'", "youtube"),
+    _labels("zeros.mat", "is damaged", "youtube"),
     _labels("zero_tail.mat", "is damaged", "youtube"),
     _labels("bomb_labels.mat", "'../in/bomb_labels.mat'", "youtube"),
     _labels("fewer.mat", "has 7 video_names and 6 video_labels", "youtube"),
@@ -120,8 +120,8 @@ CASES = [
     *(
         Case(f"add new.gallery '../in/{name}'", BAD, says, "none")
         for name, says in (
-            ("ytf cut", "is cut off"),
-            ("ytf zeros", "is filled with zeros"),
+            ("ytf cut", "is damaged"),
+            ("ytf zeros", "is damaged"),
             ("ytf transposed", "transposed, shape (3, 1770)"),
             ("ytf bomb", "aligned_video_0.mat'"),
         )

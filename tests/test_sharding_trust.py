@@ -222,7 +222,7 @@ def test_the_page(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "d")
     desks = [Desk(made.parent / "g"), Desk(tmp_path / "d")]
     try:
-        pages = [desk.set_page(SetsAsk()) for desk in desks]
+        pages = [desk.browsing.page(SetsAsk()) for desk in desks]
         assert [one.key for one in pages[0].sets] == [one.key for one in pages[1].sets]
         assert desks[0].gallery_view().sets == desks[1].gallery_view().sets == 15
         keys = [one.key for one in pages[1].sets]

@@ -1,9 +1,8 @@
-"""Planting: ways to make a gallery contradict itself without breaking its file, each by SQL or in a table."""
+"""Planting: ways to make a gallery contradict itself without breaking its file, each by SQL."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 import sqlite3
 from collections.abc import Callable
@@ -12,10 +11,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-
-from lookalike.collection import aside
-from lookalike.collection.tables import StoredTables, TableStore
-from lookalike.packing import is_index
 
 Plant = Callable[[sqlite3.Connection, random.Random], None]
 
@@ -157,82 +152,3 @@ def plant_in_gallery(path: Path, plant: Plant, chance: random.Random) -> None:
         connection.execute("PRAGMA foreign_keys = OFF")
         plant(connection, chance)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-# In tables: arrays that say something wrong, under a manifest that fits them.
-
-Change = Callable[[dict[str, np.ndarray], random.Random], None]
-
-
-def _of(name: str, change: Callable[[np.ndarray, random.Random], np.ndarray]) -> Change:
-    def made(arrays: dict[str, np.ndarray], chance: random.Random) -> None:
-        arrays[name] = change(np.array(arrays[name]), chance)
-
-    return made
-
-
-def _put(value: float) -> Callable[[np.ndarray, random.Random], np.ndarray]:
-    def change(array: np.ndarray, chance: random.Random) -> np.ndarray:
-        array.reshape(-1)[chance.randrange(array.size)] = value
-        return array
-
-    return change
-
-
-def _missing(arrays: dict[str, np.ndarray], chance: random.Random) -> None:
-    del arrays[chance.choice(sorted(arrays))]
-
-
-def _without(*names: str) -> Change:
-    def made(arrays: dict[str, np.ndarray], chance: random.Random) -> None:
-        for name in names:
-            del arrays[name]
-
-    return made
-
-
-IN_TABLE: Final[dict[str, Change]] = {
-    "a proxy that does not exist": _of("neighbours/sets", _put(999)),
-    "a proxy with a negative number": _of("neighbours/sets", _put(-1)),
-    "a proxy is NaN": _of("neighbours/scores", _put(float("nan"))),
-    "proxies out of order": _of("neighbours/scores", lambda array, _: np.ascontiguousarray(array[:, ::-1])),
-    "proxies of others": _of("neighbours/sets", lambda array, _: np.roll(array, 1, axis=0)),
-    "fewer sets than the gallery": _of("neighbours/sets", lambda array, _: array[:-1]),
-    "a prepared face is NaN": _of("prepared/faces", _put(float("nan"))),
-    "prepared faces of others": _of("prepared/faces", lambda array, _: np.roll(array, 3, axis=0)),
-    "another set's content": _of("hashes", lambda array, _: np.roll(array, 1, axis=0)),
-    "ids exchanged": _of("ids/bytes", lambda array, _: np.roll(array, 8)),
-    "another dimension": _of("dimension", lambda array, _: array + 1),
-    "an array is missing": _missing,
-    "a mode that does not exist": _of("neighbours/own_modes", _put(77)),
-    "a mode with a negative number": _of("neighbours/their_modes", _put(-1)),
-    "prepared faces of another length": _of("prepared/faces", lambda array, _: array[:, :-1].copy()),
-    "prepared faces are whole numbers": _of("prepared/faces", lambda array, _: array.astype(np.int64)),
-    "neighbours are a list": _of("neighbours/sets", lambda array, _: array.reshape(-1)),
-    "similarities of others": _of("neighbours/scores", lambda array, _: np.roll(array, 1, axis=0)),
-}
-# The same in what was learnt from an index.
-IN_LEARNT: Final[dict[str, Change]] = {
-    "a weight is NaN": _of("weights", _put(float("nan"))),
-    "weights are missing": _without("weights"),
-    "weights of others": _of("weights", lambda array, _: array[:-1]),
-    "landmarks are a list": _of("landmarks", lambda array, _: array.reshape(-1)),
-    "what was learnt is missing": _without("landmarks", "weights", "intercept", "gamma"),
-}
-
-
-def plant_in_table(path: Path, change: Change, chance: random.Random, learnt: bool = False) -> None:
-    """Save the index of a gallery again, or what was learnt from it, with arrays that are changed."""
-    store = TableStore.beside(path)
-    beginning = "learnt" if learnt else "max_max"
-    chosen: StoredTables = next(
-        one for one in store.stored() if is_index(one) != learnt and one.manifest.kind.startswith(beginning)
-    )
-    arrays = {name: np.array(array) for name, array in chosen.arrays.items()}
-    kind, fingerprint = chosen.manifest.kind, chosen.manifest.fingerprint
-    facts = json.loads(json.dumps(dict(chosen.facts)))
-    change(arrays, chance)
-    aside.erase(chosen.path)
-    if not learnt:  # what was learnt from an index would answer for it
-        store.erase_others([])
-    store.save(kind, fingerprint, arrays, facts)

@@ -13,20 +13,12 @@ from trust import held
 from trust.apart import run_apart
 from trust.held import Ready, prepare
 from trust.outcome import Outcome, share_of
-from trust.planting import IN_GALLERY, IN_LEARNT, IN_TABLE, plant_in_gallery, plant_in_table
+from trust.planting import IN_GALLERY, plant_in_gallery
 
 TITLE: Final = "planted inconsistencies: verify finds each; a search refuses, or answers exactly as before"
 RELEASE: Final = 200
-LEFT_OUT: Final = (
-    "an index of which everything fits together but a few sets are of somebody else: verify and a search "
-    "compare a sample"
-)
-TABLE, LEARNT = "table: ", "learnt: "
-NAMES: Final = (
-    *IN_GALLERY,
-    *(f"{TABLE}{name}" for name in IN_TABLE),
-    *(f"{LEARNT}{name}" for name in IN_LEARNT),
-)
+LEFT_OUT: Final = "derived tables that say something wrong under checksums that fit"
+NAMES: Final = tuple(IN_GALLERY)
 
 __all__ = ["case", "prepare", "run"]
 
@@ -43,12 +35,7 @@ def case(ready: Ready, number: int) -> tuple[str | None, str]:
     chance = random.Random(f"{ready.seed} {number}")
     name = NAMES[number % len(NAMES)]
     path = held.copy(ready)
-    if name in IN_GALLERY:
-        plant_in_gallery(path, IN_GALLERY[name], chance)
-    elif name.startswith(TABLE):
-        plant_in_table(path, IN_TABLE[name.removeprefix(TABLE)], chance)
-    else:
-        plant_in_table(path, IN_LEARNT[name.removeprefix(LEARNT)], chance, learnt=True)
+    plant_in_gallery(path, IN_GALLERY[name], chance)
     try:
         is_found = any(not one.is_harmless for one in verify(path))
     except LookalikeError:

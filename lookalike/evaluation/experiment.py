@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from lookalike.evaluation.labels import Labels, check_labels, check_measurable
 from lookalike.evaluation.protocol import held_out, leave_one_out, outside
 from lookalike.evaluation.record import labels_fingerprint
 from lookalike.evaluation.results import Evaluation, joined
-from lookalike.evaluation.splitting import split
 from lookalike.faceset import FaceSet
+from lookalike.indexing import COUNT
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker
+from lookalike.similarities.contract import Prepared
 from lookalike.training import check_seed, train
 from lookalike.transitivity.calibration import Calibration
+from lookalike.transitivity.proxies import find_neighbours
 from lookalike.transitivity.tables import Tables
 
 BASELINE = "baseline"
@@ -227,3 +229,36 @@ def _check_matches(gallery: Gallery, labels: Labels, queries: Sequence[FaceSet] 
     people = Counter(persons)
     asked = persons if queries is None else [labels[query.id] for query in queries]
     check_measurable(persons, [who for who in asked if people[who] > (queries is None)])
+
+
+class Split(NamedTuple):
+    """A gallery that never saw its queries."""
+
+    tables: Tables
+    queries: dict[str, Prepared]
+
+
+def split(tables: Tables, labels: Labels, rng: np.random.Generator, track: Track = silent) -> Split:
+    """Take a random set of everybody who has two or more out of the gallery, and index the rest anew.
+
+    Parameters
+    ----------
+    tables : Tables
+        Of the whole gallery.
+    labels : mapping of set id to person
+        Exactly one for each set of it.
+    rng : Generator
+        Chooses the sets.
+    """
+    check_labels(labels, tables.ids)
+    by_person: dict[str, list[int]] = {}
+    for number, id in enumerate(tables.ids):
+        by_person.setdefault(labels[id], []).append(number)
+    asked = sorted(int(rng.choice(numbers)) for numbers in by_person.values() if len(numbers) > 1)
+    taken = set(asked)
+    kept = np.array([number for number in range(len(tables)) if number not in taken], dtype=np.int64)
+    sets = tables.sets[kept]
+    near = find_neighbours(tables.similarity, sets, COUNT, track)
+    ids = tuple(tables.ids[number] for number in kept.tolist())
+    smaller = Tables(ids, tables.dimension, tables.similarity, sets, near, preparation=tables.preparation)
+    return Split(smaller, {tables.ids[number]: tables.sets[number] for number in asked})

@@ -48,20 +48,9 @@ def average_precision(ranks: Ranks) -> float:
     return float(np.mean(np.arange(1, len(ordered) + 1) / ordered))
 
 
-def precision_at(ranks: Ranks, depth: int, total: int) -> float:
-    """Share of matches among the first sets; a list shorter than the depth is taken as it is."""
-    return float((ranks <= depth).sum() / min(depth, total))
-
-
 def found_within(ranks: Ranks, depth: int) -> int:
     """How many matches are among the first sets."""
     return int((ranks <= depth).sum())
-
-
-def cumulative_match(all_ranks: Sequence[Ranks], deepest: int) -> NDArray[np.float64]:
-    """CMC: share of queries whose first match is at rank 1, at rank 2 or better, and so on; (deepest,)."""
-    firsts = np.array([ranks.min() for ranks in all_ranks])
-    return np.array([(firsts <= depth).mean() for depth in range(1, deepest + 1)])
 
 
 def per_query(all_ranks: Sequence[Ranks], total: int) -> dict[str, NDArray[np.float64]]:

@@ -32,13 +32,13 @@ Person = Annotated[int, Path(ge=0, le=2**53)]
 @router.post("/judgements", response_model=Judged)
 def judge(request: Request, ask: JudgeAsk) -> Judged:
     """Say of some sets whether they show the person of another; of all of them, or of none."""
-    return desk_of(request).judge(ask.query, ask.targets, ask.verdict)
+    return desk_of(request).deciding.judge(ask.query, ask.targets, ask.verdict)
 
 
 @router.post("/judgements/undo", response_model=Undone)
 def undo(request: Request, ask: UndoAsk) -> Undone:
     """Take decisions back, all of them or none; the last one unless numbers are given."""
-    return Undone(decisions=desk_of(request).undo(ask.numbers))
+    return Undone(decisions=desk_of(request).deciding.undo(ask.numbers))
 
 
 @router.get("/judgements", response_model=History)
@@ -48,7 +48,7 @@ def history(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> History:
     """What was decided, the newest first."""
-    return desk_of(request).history(offset, limit)
+    return desk_of(request).deciding.history(offset, limit)
 
 
 @router.get("/judgements.csv", response_class=Response)
@@ -78,37 +78,37 @@ def people_json(request: Request) -> JSONResponse:
 @router.get("/people", response_model=PeopleView)
 def people(request: Request) -> PeopleView:
     """All named people, by name."""
-    return desk_of(request).people()
+    return desk_of(request).deciding.people()
 
 
 @router.get("/people/{number}", response_model=PersonPage)
 def person(request: Request, number: Person) -> PersonPage:
     """One person with all sets, and when they are seen."""
-    return desk_of(request).person(number)
+    return desk_of(request).deciding.person(number)
 
 
 @router.post("/people", response_model=PersonMade)
 def name(request: Request, ask: NameAsk) -> PersonMade:
     """Say who some sets show; whoever is called so already gets these sets too."""
-    return desk_of(request).name(ask)
+    return desk_of(request).deciding.name(ask)
 
 
 @router.post("/people/{number}/rename", response_model=PersonMade)
 def rename(request: Request, number: Person, ask: RenameAsk) -> PersonMade:
     """Call a person something else."""
-    return desk_of(request).rename(number, ask.name)
+    return desk_of(request).deciding.rename(number, ask.name)
 
 
 @router.post("/people/{number}/merge", response_model=PersonMade)
 def merge(request: Request, number: Person, ask: MergeAsk) -> PersonMade:
     """Say that two people are one, who keeps the number and name of the second."""
-    return desk_of(request).merge(number, ask.into)
+    return desk_of(request).deciding.merge(number, ask.into)
 
 
 @router.post("/people/{number}/split", response_model=PeopleMade)
 def split(request: Request, number: Person, ask: SplitAsk) -> PeopleMade:
     """Take sets out of a person; with a name they become a person of their own."""
-    return desk_of(request).split(number, ask.sets, ask.name)
+    return desk_of(request).deciding.split(number, ask.sets, ask.name)
 
 
 def _sheet(text: str, name: str) -> Response:

@@ -48,7 +48,7 @@ router.include_router(weighed)
 @router.get("/uploads/{key}", response_model=UploadView)
 def uploaded(request: Request, key: str) -> UploadView:
     """Who is in an upload."""
-    return desk_of(request).upload(key)
+    return desk_of(request).uploads.view(key)
 
 
 @router.delete("/uploads/{key}", response_model=UploadView)
@@ -82,13 +82,13 @@ def begin(request: Request, ask: JobAsk) -> JobView:
 @router.get("/jobs", response_model=JobList)
 async def jobs(request: Request) -> JobList:
     """All work of this run of the server, the newest first."""
-    return JobList(jobs=desk_of(request).job_list())
+    return JobList(jobs=desk_of(request).jobs.views())
 
 
 @router.get("/jobs/{number}", response_model=JobView)
 async def job(request: Request, number: Number) -> JobView:
     """How far some work is."""
-    return desk_of(request).job(number)
+    return desk_of(request).jobs.view(number)
 
 
 @router.delete("/jobs/{number}", response_model=JobView)

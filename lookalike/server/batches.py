@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lookalike.decision import VERDICTS, Decision
-from lookalike.server.models import DecisionView, Mentioned
-from lookalike.server.models_people import MOST_AT_ONCE
+from lookalike.server.models import MOST_AT_ONCE, DecisionView, Mentioned
 from lookalike.server.wording import counted
 
 # What many clips do to one query.

@@ -2,106 +2,517 @@
 
 from __future__ import annotations
 
-from lookalike.server.models_people import (
-    DecisionView,
-    History,
-    JobAsk,
-    JobList,
-    JobView,
-    JudgeAsk,
-    Judged,
-    Mentioned,
-    MergeAsk,
-    Moment,
-    NameAsk,
-    PeopleMade,
-    PeopleView,
-    PersonMade,
-    PersonPage,
-    PersonView,
-    RenameAsk,
-    SplitAsk,
-    Told,
-    UndoAsk,
-    Undone,
-    UploadedFace,
-    UploadedPerson,
-    UploadedPhoto,
-    UploadView,
-)
-from lookalike.server.models_searches import (
-    AnswerView,
-    BaselineView,
-    ChainView,
-    DirectView,
-    EvidenceAsk,
-    EvidenceView,
-    NumberView,
-    RelativeView,
-    SearchAsk,
-    SearchView,
-    TermView,
-)
-from lookalike.server.models_sets import (
-    Ask,
-    FaceView,
-    FilmFace,
-    FilmMoment,
-    GalleryView,
-    MethodView,
-    PersonName,
-    SetPage,
-    SetsAsk,
-    SetView,
-    View,
-)
+from typing import Annotated, Literal
 
-__all__ = [
-    "AnswerView",
-    "Ask",
-    "BaselineView",
-    "ChainView",
-    "DecisionView",
-    "DirectView",
-    "EvidenceAsk",
-    "EvidenceView",
-    "FaceView",
-    "FilmFace",
-    "FilmMoment",
-    "GalleryView",
-    "History",
-    "JobAsk",
-    "JobList",
-    "JobView",
-    "JudgeAsk",
-    "Judged",
-    "Mentioned",
-    "MergeAsk",
-    "MethodView",
-    "Moment",
-    "NameAsk",
-    "NumberView",
-    "PeopleMade",
-    "PeopleView",
-    "PersonMade",
-    "PersonName",
-    "PersonPage",
-    "PersonView",
-    "RelativeView",
-    "RenameAsk",
-    "SearchAsk",
-    "SearchView",
-    "SetPage",
-    "SetView",
-    "SetsAsk",
-    "SplitAsk",
-    "TermView",
-    "Told",
-    "UndoAsk",
-    "Undone",
-    "UploadView",
-    "UploadedFace",
-    "UploadedPerson",
-    "UploadedPhoto",
-    "View",
-]
+from pydantic import BaseModel, ConfigDict, Field
+
+# Lengths that no honest request comes near; a longer text is refused before anything is done with it.
+Key = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$", description="Which set; opaque, stays the same.")]
+Text = Annotated[str, Field(max_length=1024)]
+Name = Annotated[str, Field(max_length=200, description="What a person is called.")]
+Number = Annotated[int, Field(ge=0, le=2**53)]
+Day = Annotated[str, Field(pattern=r"^(\d{4}-\d\d-\d\d)?$")]
+Verdict = Literal["same", "different", "unsure"]
+# Most sets that one decision speaks of.
+MOST_AT_ONCE = 1000
+
+
+class View(BaseModel):
+    """Something that is shown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Ask(BaseModel):
+    """Something that is asked for; a field that is not known is a mistake of whoever asks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FaceView(View):
+    """One face of a set: its number there, the address of its picture, when it is seen."""
+
+    face: int
+    picture: str | None = None
+    time: float | None = None
+    timecode: str | None = None
+    weaknesses: tuple[str, ...] = ()
+
+
+class PersonName(View):
+    """A person, by number and name."""
+
+    number: int
+    name: str
+
+
+class SetView(View):
+    """One set: what it is called, where it is from, its files, a strip of its faces, whom it shows.
+
+    How faces were seen (time, weaknesses) is told where a set is asked for alone, not in lists of sets.
+    """
+
+    key: str
+    id: str
+    title: str
+    origin: str = ""
+    files: list[str] = []
+    kind: Literal["film", "photo", "album", "set"] = "set"
+    start: float | None = None
+    end: float | None = None
+    when: str = ""
+    faces: int
+    good: int | None = None
+    added: str = ""
+    person: PersonName | None = None
+    strip: list[FaceView] = []
+    film: str | None = None
+
+
+class FilmFace(View):
+    """Somebody at a moment of a film: which set it is, where, in pixels from the left and the top."""
+
+    number: int = Field(description="From 1 on the left.")
+    key: str
+    title: str
+    person: PersonName | None = None
+    box: tuple[float, float, float, float] = Field(description="Left, top, width and height.")
+
+
+class FilmMoment(View):
+    """Who is seen at a time of a film, in seconds."""
+
+    at: float
+    faces: list[FilmFace]
+
+
+class MethodView(View):
+    """A second stage that can be chosen, in words; whether it asks proxies, whose number can be chosen."""
+
+    name: str
+    words: str
+    proxies: bool = False
+
+
+class GalleryView(View):
+    """The whole collection; `ready` if it can be searched at once, `newer` sets are not searched yet."""
+
+    name: str
+    sets: int
+    faces: int
+    people: int
+    named: int
+    descriptor: str | None
+    version: str
+    ready: bool
+    newer: int
+    similarities: list[str]
+    rerankers: list[MethodView]
+    finding: str = ""
+
+
+class SetPage(View):
+    """Some of the sets that a filter lets through."""
+
+    total: int
+    offset: int
+    limit: int
+    sets: list[SetView]
+
+
+class SetsAsk(Ask):
+    """Which sets to list; a text is looked for in names, files and people."""
+
+    text: Text = ""
+    source: Text = Field(default="", description="A part of where sets are from.")
+    since: Day = Field(default="", description="Added on this day or later.")
+    until: str = Field(
+        default="", pattern=r"^(\d{4}-\d\d-\d\d)?$", description="Added on this day or before."
+    )
+    quality: Literal["any", "good"] = "any"
+    named: Literal["any", "named", "unnamed"] = "any"
+    person: Number | None = None
+    sort: Literal["id", "added", "faces", "person"] = "id"
+    offset: Number = 0
+    limit: int = Field(default=50, ge=1, le=200)
+
+
+# Questions, answers, and the evidence for them.
+
+
+class SearchAsk(Ask):
+    """A question: a set of the collection, or a person of an upload; and how to look."""
+
+    set: Key | None = None
+    upload: Key | None = None
+    person: int | None = Field(default=None, ge=0, le=10_000, description="Which person of the upload.")
+    faces: list[Annotated[int, Field(ge=0, le=10**6)]] | None = Field(
+        default=None, max_length=2000, description="Which faces of the query count; all unless given."
+    )
+    reranker: Annotated[str, Field(max_length=200)] = "auto"
+    similarity: Annotated[str, Field(max_length=200)] = "max_max"
+    proxies: int | None = Field(default=None, ge=1, le=10)
+    top: int = Field(default=50, ge=1, le=500)
+    decisions: bool = Field(default=True, description="Whether what was decided shapes the answers.")
+
+
+class AnswerView(View):
+    """One set in its place; `moved` is how many places the second stage lifted it."""
+
+    rank: int
+    set: SetView
+    score: float
+    baseline: float
+    baseline_rank: int
+    moved: int
+    through: SetView | None = None
+    way: str
+    probability: float | None = None
+    sure: str
+    verdict: Verdict | None = None
+    before: int | None = Field(
+        default=None,
+        description="Its rank among the same sets if nothing had been decided; None if nothing was.",
+    )
+
+
+class BaselineView(View):
+    """One set in its place by likeness alone, and the rank that it has among the answers."""
+
+    rank: int
+    set: SetView
+    learnt_rank: int
+
+
+class SearchView(View):
+    """The answers to a question, and what shaped them; `baseline` is as many by likeness alone.
+
+    `moved` is how many of the answers stand elsewhere than `before` says. Sets that were decided on are no
+    answers and are not counted in any place: an answer has not moved because one above it was decided on.
+    """
+
+    query: SetView
+    ask: SearchAsk
+    total: int
+    sets: int
+    worth_reading: int | None
+    reading: str
+    answers: list[AnswerView]
+    moved: int = 0
+    baseline: list[BaselineView]
+    confirmed: list[SetView]
+    rejected: list[SetView]
+    version: str
+    newer: int
+    similarity: str
+    reranker: str
+    milliseconds: float
+
+
+class EvidenceAsk(Ask):
+    """Why a set is an answer to a question."""
+
+    ask: SearchAsk
+    target: Key
+
+
+class DirectView(View):
+    """The two faces through which query and target are most alike."""
+
+    query_face: FaceView
+    target_face: FaceView
+    baseline: float
+
+
+class NumberView(View):
+    """One of the five numbers: its name, what it means, and how much it is in words."""
+
+    name: str
+    meaning: str
+    value: float
+    words: str
+
+
+class ChainView(View):
+    """What one proxy says: the faces that met, the five numbers, and the rank without it."""
+
+    proxy: SetView
+    query_face: FaceView
+    proxy_face_to_query: FaceView
+    proxy_face_to_target: FaceView
+    target_face: FaceView
+    numbers: list[NumberView]
+    regression: float | None
+    belief: float
+    decided: bool
+    rank_without: int
+
+
+class RelativeView(View):
+    """A set that had a say as kin, stranger or neighbour of both, and what it added to the score."""
+
+    set: SetView
+    kind: Literal["kin", "stranger", "neighbour"]
+    of: Literal["query", "target", "both"]
+    chance: float | None
+    moved: float
+    words: str = Field(description="What it was taken for and did to the score, for people.")
+    query_face: FaceView
+    face_to_query: FaceView
+    face_to_target: FaceView
+    target_face: FaceView
+
+
+class TermView(View):
+    """One term of the sum that a score is: the two by themselves, or all others of one kind."""
+
+    kind: Literal["alone", "everybody", "stranger", "kin", "neighbour", "mutual"]
+    moved: float
+    others: int = Field(description="How many of the kind are not among the relatives.")
+    others_moved: float
+    amount: str = Field(description="What it added, to three places; all terms so add up to the score so.")
+    words: str = Field(description="What it is, for people.")
+    others_words: str = Field(description="What those did who are not among the relatives; empty if none.")
+
+
+class EvidenceView(View):
+    """Everything that made one answer; `asked` is who made its score: the query, or a confirmed set.
+
+    `score`, `terms`, `relatives`, `rank_alone`, `rank_before_kin`, `rank_before_lists` and every
+    `rank_without` are of one ranking: that of `asked` alone, without decisions. The rank of `answer` is that
+    of the answers shown. Where there are terms, they add up to the score.
+    """
+
+    query: SetView
+    asked: SetView
+    answer: AnswerView
+    direct: DirectView
+    chains: list[ChainView]
+    score: float
+    terms: list[TermView]
+    relatives: list[RelativeView]
+    rank_alone: int
+    rank_before_kin: int | None
+    rank_before_lists: int | None
+    total: int
+    sentences: list[str]
+
+
+# Decisions and people, uploads and jobs.
+
+
+class JudgeAsk(Ask):
+    """Say of some sets whether they show the person of another."""
+
+    query: Key
+    targets: list[Key] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    verdict: Verdict
+
+
+class UndoAsk(Ask):
+    """Take decisions back, all of them or none; the last one unless numbers are given."""
+
+    numbers: list[Number] = Field(default=[], max_length=MOST_AT_ONCE)
+
+
+class Mentioned(View):
+    """A set that a decision speaks of, and what it is called on the page."""
+
+    key: str
+    id: str
+    title: str
+
+
+class DecisionView(View):
+    """One decision, as a sentence and in its parts."""
+
+    number: int
+    made: str
+    kind: str
+    words: str
+    sets: list[Mentioned]
+    person: int | None
+    name: str
+    undone: bool
+
+
+class History(View):
+    """Decisions, the newest first."""
+
+    total: int
+    offset: int = 0
+    limit: int = 50
+    decisions: list[DecisionView]
+
+
+class Judged(View):
+    """What stands now of each target; `new` are the numbers of those decisions that were not there before."""
+
+    decisions: list[DecisionView]
+    new: list[int]
+
+
+class Undone(View):
+    """What was just taken back, the newest first; nothing if there was nothing."""
+
+    decisions: list[DecisionView]
+
+
+# People.
+
+
+class PersonView(View):
+    """A named person: how many sets, and one face to know them by."""
+
+    number: int
+    name: str
+    sets: int
+    cover: FaceView | None = None
+
+
+class PeopleView(View):
+    """All named people, by name."""
+
+    people: list[PersonView]
+
+
+class Moment(View):
+    """When a person is seen in a film; `key` is the set, `length` how long, in seconds."""
+
+    film: str
+    key: str
+    start: float
+    end: float
+    length: float
+
+
+class PersonPage(View):
+    """A person, their sets, and when they are seen."""
+
+    person: PersonView
+    sets: list[SetView]
+    timeline: list[Moment]
+
+
+class PersonMade(PersonPage):
+    """A person after a decision; `new` are the numbers of the decisions that were not there before."""
+
+    new: list[int]
+
+
+class PeopleMade(PeopleView):
+    """All named people after a decision; `new` as of `PersonMade`."""
+
+    new: list[int]
+
+
+class NameAsk(Ask):
+    """Give sets a name: that of a person who is there, or of a new one."""
+
+    name: Name
+    sets: list[Key] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    person: Number | None = None
+
+
+class RenameAsk(Ask):
+    """Call a person something else."""
+
+    name: Name
+
+
+class MergeAsk(Ask):
+    """Say that a person is the same as another, whose name stays."""
+
+    into: Number
+
+
+class SplitAsk(Ask):
+    """Take sets away from a person; they become another one if a name is given."""
+
+    sets: list[Key] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    name: Name = ""
+
+
+# Uploads and jobs.
+
+
+class UploadedPerson(View):
+    """Somebody in an upload: all faces, of which some can be chosen."""
+
+    person: int
+    title: str
+    faces: list[FaceView]
+
+
+class UploadedFace(View):
+    """A face of a photo: whose, which of theirs, and where, in pixels from the left and the top."""
+
+    number: int = Field(description="From 1 on the left.")
+    person: int
+    face: int
+    title: str
+    box: tuple[float, float, float, float] = Field(description="Left, top, width and height.")
+
+
+class UploadedPhoto(View):
+    """A photo that shows several faces, to be shown smaller than it is: boxes are those of the original."""
+
+    title: str
+    picture: str
+    width: int
+    height: int
+    faces: list[UploadedFace]
+
+
+class UploadView(View):
+    """What was dropped onto the page: who is in it; `kept` are keys of the sets that it became, if any.
+
+    `left_out` are files of which nothing was taken, each with a sentence that says why. `found` says what
+    there is in it: one of `people` is one appearance in a film, or what seems to be one person on its photos.
+    `kept` are in the order of `people`; there are none unless all of them are in the collection. `photos` are
+    those that show several faces, up to 20.
+    """
+
+    key: str
+    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    people: list[UploadedPerson]
+    remark: str = ""
+    left_out: list[str] = Field(default=[])
+    found: str = ""
+    kept: list[str] = Field(default=[])
+    photos: list[UploadedPhoto] = Field(default=[])
+
+
+class JobAsk(Ask):
+    """Long work on the collection."""
+
+    kind: Literal["index", "train"]
+    reranker: Annotated[str, Field(max_length=200)] = "auto"
+    similarity: Annotated[str, Field(max_length=200)] = "max_max"
+
+
+class JobView(View):
+    """How far some long work is; `result` is what it made: the key of an upload, or words."""
+
+    number: int
+    kind: str
+    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    text: str
+    done: int = 0
+    total: int | None = None
+    seconds: float = 0.0
+    left: float | None = None
+    error: str = ""
+    result: str = ""
+
+
+class JobList(View):
+    """All work of this run of the server, the newest first."""
+
+    jobs: list[JobView]
+
+
+class Told(View):
+    """Why something was refused, in a sentence."""
+
+    error: str

@@ -13,10 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import ValidationError
 
 from lookalike.errors import BadInput
-from lookalike.server.amending import ways_back
+from lookalike.judging import Judged
 from lookalike.server.api_looking import desk_of
 from lookalike.server.methods import method_of
-from lookalike.server.models import FaceView, SearchAsk, SetsAsk
+from lookalike.server.models import FaceView, SearchAsk, SearchView, SetsAsk
 from lookalike.server.timelines import timelines, until
 from lookalike.server.wording import FILTERS
 
@@ -78,11 +78,11 @@ def collection(request: Request) -> HTMLResponse:
     known = {name: asked[name] for name in asked if name in SetsAsk.model_fields}
     ask = _checked(SetsAsk, {"limit": PAGE, **known})
     filtered = bool(known.keys() - {"sort", "offset", "limit"})
-    page = desk.set_page(ask)
+    page = desk.browsing.page(ask)
     return render(
         "collection.html",
         here="/",
-        gallery=desk.gallery_view(),
+        gallery=desk.answering.gallery_view(),
         ask=ask,
         page=page,
         filtered=filtered,
@@ -94,7 +94,7 @@ def collection(request: Request) -> HTMLResponse:
 def query(request: Request, key: str, face: Faces = None) -> HTMLResponse:
     """A set and its answers."""
     ask = _asked(request, face, set=key)
-    return _answered(request, ask, desk_of(request).set_view(key, whole=True).strip)
+    return _answered(request, ask, desk_of(request).browsing.view(key, whole=True).strip)
 
 
 @router.get("/sets/{key}/why/{target}")
@@ -107,13 +107,13 @@ def why(request: Request, key: str, target: str, face: Faces = None) -> HTMLResp
 def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
     """The answers as a grid of faces to judge."""
     ask = _asked(request, face, set=key)
-    desk_of(request).set_view(key)
-    if not desk_of(request).is_ready(ask):
+    desk_of(request).browsing.view(key)
+    if not desk_of(request).answering.is_ready(ask):
         return _wait(request, ask)
     return render(
         "review.html",
         here="",
-        found=desk_of(request).search(ask),
+        found=desk_of(request).answering.search(ask),
         place=_back(request, f"/sets/{key}"),
         why=lambda target: f"/sets/{key}/why/{target}{_address(request)}",
         borderline=request.query_params.get("order") == "borderline",
@@ -124,29 +124,29 @@ def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
 @router.get("/people")
 def people(request: Request) -> HTMLResponse:
     """Everybody who has a name."""
-    return render("people.html", here="/people", people=desk_of(request).people().people)
+    return render("people.html", here="/people", people=desk_of(request).deciding.people().people)
 
 
 @router.get("/people/{number}")
 def person(request: Request, number: int) -> HTMLResponse:
     """One person: sets, and when they are seen."""
     desk = desk_of(request)
-    page = desk.person(number)
-    others = [one for one in desk.people().people if one.number != number]
+    page = desk.deciding.person(number)
+    others = [one for one in desk.deciding.people().people if one.number != number]
     return render("person.html", here="", page=page, others=others, films=timelines(page), until=until(page))
 
 
 @router.get("/history")
 def history(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0) -> HTMLResponse:
     """What was decided, with a way back from each decision, and at once from those made together."""
-    told = desk_of(request).batches(offset, LOG)
+    told = desk_of(request).deciding.batches(offset, LOG)
     return render("history.html", here="/history", history=told, link=_linker(request))
 
 
 @router.get("/uploads/{key}")
 def upload(request: Request, key: str) -> Response:
     """Who is in what was dropped onto the page; with one person only, straight to the answers."""
-    told, empty = desk_of(request).upload(key), not len(desk_of(request).gallery)
+    told, empty = desk_of(request).uploads.view(key), not len(desk_of(request).gallery)
     if len(told.people) == 1 and not empty:
         return RedirectResponse(f"/uploads/{key}/find?person={told.people[0].person}", 303)
     return render("upload.html", here="", upload=told, empty=empty)
@@ -155,7 +155,7 @@ def upload(request: Request, key: str) -> Response:
 @router.get("/uploads/{key}/find")
 def find_upload(request: Request, key: str, person: int = 0, face: Faces = None) -> HTMLResponse:
     """The answers for one person of an upload."""
-    chosen = [one for one in desk_of(request).upload(key).people if one.person == person]
+    chosen = [one for one in desk_of(request).uploads.view(key).people if one.person == person]
     if not chosen:
         raise BadInput(f"there is no person {person} in this upload: choose one of those shown")
     return _answered(request, _asked(request, face, upload=key, person=person), chosen[0].faces)
@@ -171,15 +171,15 @@ def why_upload(request: Request, key: str, target: str, person: int = 0, face: F
 def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLResponse:
     """The view of a query and its answers."""
     desk = desk_of(request)
-    if not desk.is_ready(ask):
+    if not desk.answering.is_ready(ask):
         return _wait(request, ask)
     # All faces ticked is the same as none chosen, and known to be so without looking at each.
     if ask.faces is not None and set(ask.faces) >= {one.face for one in faces}:
         ask = ask.model_copy(update={"faces": None})
-    found, gallery, usual = desk.search(ask), desk.gallery_view(), SearchAsk()
+    found, gallery, usual = desk.answering.search(ask), desk.answering.gallery_view(), SearchAsk()
     place = f"/sets/{ask.set}" if ask.set else f"/uploads/{ask.upload}/find"
     asked = _address(request)
-    given = None if ask.upload is None else desk.upload(ask.upload)
+    given = None if ask.upload is None else desk.uploads.view(ask.upload)
     return render(
         "set.html",
         here="",
@@ -188,7 +188,7 @@ def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLRe
         stored=ask.set is not None,
         faces=faces,
         place=place,
-        people=desk.people().people,
+        people=desk.deciding.people().people,
         both=request.query_params.get("view") == "both",
         link=_linker(request),
         why=lambda key: f"{place.removesuffix('/find')}/why/{key}{asked}",
@@ -209,9 +209,9 @@ def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLRe
 
 def _explained(request: Request, ask: SearchAsk, target: str, place: str) -> HTMLResponse:
     """The view of the evidence for one answer; `place` is that of all answers."""
-    if not desk_of(request).is_ready(ask):
+    if not desk_of(request).answering.is_ready(ask):
         return _wait(request, ask)
-    evidence = desk_of(request).evidence(ask, target)
+    evidence = desk_of(request).explaining.view(ask, target)
     return render("why.html", here="", evidence=evidence, place=_back(request, place))
 
 
@@ -248,3 +248,31 @@ def _address(request: Request) -> str:
 def _back(request: Request, place: str) -> str:
     kept = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != "order"])
     return f"{place}?{kept}" if kept else place
+
+
+def ways_back(found: SearchView, known: Judged) -> dict[str, list[int]]:
+    """The decisions that confirm or reject sets for a query.
+
+    Parameters
+    ----------
+    found : SearchView
+    known : Judged
+        What all decisions say.
+
+    Returns
+    -------
+    dict of str to list of int
+        Key of a set, and the numbers of the decisions that stand between it and the person of the query.
+        Without those that a name holds there, or that were seen side by side with the person.
+    """
+    own = {found.query.id, *(one.id for one in found.confirmed)}
+    ways: dict[str, list[int]] = {}
+    for one in found.confirmed:
+        pairs = ((min(one.id, other), max(one.id, other)) for other in own - {one.id})
+        said = [known.verdicts.direct[pair] for pair in pairs if pair in known.verdicts.direct]
+        ways[one.key] = sorted(each.number for each in said if each.kind == "same")
+    for one in found.rejected:
+        theirs = (one.id, *known.confirmed(one.id))
+        against = [known.verdicts.different(each) for each in theirs]
+        ways[one.key] = sorted({number for each in against for other, number in each.items() if other in own})
+    return {key: numbers for key, numbers in ways.items() if numbers}

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from lookalike.errors import BadInput
-from lookalike.kernels.isotonic import never_decreasing
 
 Floats = NDArray[np.float64]
 
@@ -247,6 +246,9 @@ def _places(scores: Floats, best: Floats, window: Window) -> Floats:
 
 def _fitted(best: Floats, window: Window) -> tuple[Calibration, float]:
     """A calibration by one window, and how many kin a query it is rather sure of."""
+    # Loading it takes longer than a query: only who fits waits for it.
+    from scipy.optimize import isotonic_regression
+
     rows = best[best[:, window.head] > best[:, window.tail]]
     if not len(rows):  # all scores are equal
         return Calibration(window, np.array([0.0]), np.array([0.0])), 0.0
@@ -259,7 +261,8 @@ def _fitted(best: Floats, window: Window) -> tuple[Calibration, float]:
     bounds = np.r_[FARTHEST, (seen[groups[1:]] + seen[groups[1:] - 1]) / 2, 0.0]
     grid, beyond = _strangers(seen, edge)
     expected = np.diff(np.interp(bounds, grid, beyond))
-    chances = 1 - np.clip(never_decreasing(expected / sizes, sizes), 0.0, 1.0)
+    share = isotonic_regression(expected / sizes, weights=sizes).x
+    chances = 1 - np.clip(share, 0.0, 1.0)
     middles = np.add.reduceat(seen, groups) / sizes
     sure = chances >= EVEN
     kin = float((chances * sizes)[sure].sum()) / len(best)

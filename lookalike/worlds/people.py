@@ -205,11 +205,6 @@ def family_of(index: int) -> int:
     return index // (FAMILIES * FAMILY_SIZE) * FAMILIES + index % FAMILIES
 
 
-def resemblance(a: Person, b: Person) -> float:
-    """How alike two people are by their traits: 1 for the same, about 0.67 for strangers."""
-    return float(1 - np.abs(a.traits() - b.traits()).mean())
-
-
 def _clan_of(family: int) -> int:
     """Two families that grow up together make a clan."""
     return family // FAMILIES * (FAMILIES // 2) + family % (FAMILIES // 2)

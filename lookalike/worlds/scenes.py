@@ -138,7 +138,6 @@ SCENES: Final[Mapping[str, tuple[Callable[[Cast, float], Scene], float]]] = {
     "passing": (_passing, 2.9),
 }
 SHORTEST: Final = SCENES["alone"][1]
-ALL_SCENES: Final = sum(least for _, least in SCENES.values())  # seconds in which each is seen once
 
 
 def shots(people: int, seconds: float, rate: float, seed: int) -> list[Shot]:

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from lookalike.evaluation.measures import (
     average_normalised_rank,
     average_precision,
-    cumulative_match,
     found_within,
-    precision_at,
     summary,
     with_query_counted,
 )
@@ -36,16 +34,8 @@ def test_average_precision_worked_by_hand() -> None:
     assert average_precision(ranks(4, 1, 6)) == pytest.approx((1 + 0.5 + 0.5) / 3)
 
 
-def test_precision_and_counts() -> None:
-    assert precision_at(ranks(1, 3, 9), 5, 100) == pytest.approx(2 / 5)
-    assert precision_at(ranks(1, 3), 5, 4) == pytest.approx(2 / 4)
+def test_how_many_are_found() -> None:
     assert found_within(ranks(1, 3, 9), 5) == 2
-
-
-def test_cumulative_match() -> None:
-    np.testing.assert_allclose(
-        cumulative_match([ranks(2, 7), ranks(1), ranks(4)], 4), [1 / 3, 2 / 3, 2 / 3, 1]
-    )
 
 
 def test_summary_names_and_values() -> None:

@@ -5,8 +5,8 @@ import pytest
 
 from lookalike import FaceSet, Search, index, train
 from lookalike.errors import BadInput
+from lookalike.evaluation.experiment import split
 from lookalike.evaluation.protocol import held_out
-from lookalike.evaluation.splitting import split
 from tests.small_world import small_world
 
 

@@ -12,6 +12,7 @@ from lookalike.kernels.exact import unit_rows
 from lookalike.kernels.few import all_matches
 from lookalike.kernels.halves import half_rows, lengths_of
 from lookalike.kernels.pairwise import best_pairs
+from lookalike.kernels.screening import error_bound
 from tests.kernels.test_screening import some
 
 
@@ -21,7 +22,7 @@ def some_halves(sizes: list[int], dimension: int, seed: int) -> tuple[np.ndarray
     return halves, starts, lengths_of(halves)
 
 
-@pytest.mark.parametrize("few", [0, 10_000])
+@pytest.mark.parametrize(("few", "by_loop"), [(0, 0), (10_000, 0), (10_000, 10_000)])
 @settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.integers(1, 7), min_size=1, max_size=9),
@@ -30,11 +31,13 @@ def some_halves(sizes: list[int], dimension: int, seed: int) -> tuple[np.ndarray
     st.integers(0, 99),
 )
 def test_all_matches_have_the_bits_of_the_readable_twin(
-    few: int, one: list[int], two: list[int], dimension: int, seed: int
+    few: int, by_loop: int, one: list[int], two: list[int], dimension: int, seed: int
 ) -> None:
     a, b = some(one, dimension, seed), some(two, dimension, seed + 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "FEW_ROWS", few)
+        patch.setattr(module, "BY_LOOP", by_loop)
+        patch.setattr(module, "RUN", 5000)  # several runs, some of which are one long set
         for found, expected in zip(all_matches(*a, *b), best_pairs(*a, *b), strict=True):
             np.testing.assert_array_equal(found, expected)
         halves_a, _, lengths_a = some_halves(one, dimension, seed)
@@ -42,6 +45,21 @@ def test_all_matches_have_the_bits_of_the_readable_twin(
         given = (halves_a, a[1], halves_b, b[1], lengths_a, lengths_b)
         for found, expected in zip(all_matches(*given), best_pairs(*given), strict=True):
             np.testing.assert_array_equal(found, expected)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 4), st.integers(1, 40), st.integers(1, 300), st.integers(0, 99))
+def test_the_products_of_the_readable_twin(tiles: int, many: int, dimension: int, seed: int) -> None:
+    a, _ = some([module.AT_ONCE * tiles], dimension, seed)
+    b, _ = some([many], dimension, seed + 1)
+    expected = a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_allclose(module.multiply(a, b), expected, rtol=0, atol=error_bound(dimension))
+
+
+def test_runs_end_where_their_rows_do() -> None:
+    # Sets of 3, 4, 9, 1, 1 rows in runs of at most 7 rows: the third is longer than that, and alone.
+    starts = np.array([0, 3, 7, 16, 17, 18])
+    assert list(module._runs(starts, 7)) == [(0, 2), (2, 3), (3, 5)]
 
 
 def test_many_rows_meet_as_few_do() -> None:

@@ -13,7 +13,7 @@ from lookalike.reporting.figures.intervals import differences
 from lookalike.reporting.figures.selected import selection_picture
 from lookalike.reporting.figures.selection import energies_cdf, selection_error_cdf
 from lookalike.reporting.figures.top100 import match_probability, matches_found
-from lookalike.reporting.selected import picture_of
+from lookalike.reporting.sampled import picture_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = (

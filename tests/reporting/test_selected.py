@@ -5,7 +5,7 @@ import pytest
 
 from lookalike.kernels.exact import plain_unit_rows
 from lookalike.kernels.selection import energies
-from lookalike.reporting.selected import picture_of
+from lookalike.reporting.sampled import picture_of
 from lookalike.similarities.max_max import MaxMax
 
 

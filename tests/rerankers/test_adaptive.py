@@ -26,7 +26,6 @@ from lookalike.rerankers._kinship import (
 )
 from lookalike.rerankers.adaptive import Adaptive
 from lookalike.rerankers.contract import Reranker
-from lookalike.soundness import learnt_faults
 from lookalike.transitivity.agreement import BY_CHANCE, Agreed
 from lookalike.transitivity.tables import Tables
 from tests.transitivity.samples import row_of, tables_of
@@ -226,23 +225,6 @@ def test_arrays_keep_every_bit(people: int, sets: int, light: float) -> None:
     for query in (0, 9, np.random.default_rng(3).normal(size=(2, 48))):
         row = row_of(tables, query)
         np.testing.assert_array_equal(part.score(row, tables).scores, again.score(row, tables).scores)
-
-
-def test_what_is_kept_is_sound_and_damage_shows() -> None:
-    """Compiled loops look nowhere else than where these numbers tell."""
-    arrays = Adaptive().fit(gallery(20, 4, 1.0), RNG).to_arrays()
-    assert list(learnt_faults(arrays, 80)) == []
-    for name in (
-        "agreement/sets",
-        "agreement/lists",
-        "agreement/starts",
-        "kin/sets",
-        "known/starts",
-        "lists",
-    ):
-        damaged = arrays[name].copy()
-        damaged.flat[-1] = 10**6
-        assert len(list(learnt_faults({**arrays, name: damaged}, 80))) == 1
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -15,7 +15,7 @@ from lookalike.decision import Decision
 from lookalike.server import pages
 from lookalike.server.batches import batched
 from lookalike.server.catalogue import key_of
-from lookalike.server.models_people import MOST_AT_ONCE
+from lookalike.server.models import MOST_AT_ONCE
 from lookalike.sighting import Sighting
 from tests.server.asking import Asker, asker, fill
 

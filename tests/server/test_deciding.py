@@ -71,9 +71,9 @@ def test_that_chances_fall_when_the_surest_are_confirmed_is_told(tmp_path: Path)
     desk = Desk(path)
     try:
         key = key_of("clip-000")
-        before = desk.search(SearchAsk(set=key))
-        desk.judge(key, [before.answers[0].set.key], "same")
-        after = desk.search(SearchAsk(set=key))
+        before = desk.answering.search(SearchAsk(set=key))
+        desk.deciding.judge(key, [before.answers[0].set.key], "same")
+        after = desk.answering.search(SearchAsk(set=key))
     finally:
         desk.close()
     assert before.worth_reading is not None

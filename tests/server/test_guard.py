@@ -178,7 +178,12 @@ def test_the_matrix(server: Asker) -> None:
 
 def state(server: Asker) -> tuple[object, ...]:
     desk = server.desk
-    return desk.gallery.fingerprint(), len(desk.gallery.decisions()), len(desk.job_list()), desk.people()
+    return (
+        desk.gallery.fingerprint(),
+        len(desk.gallery.decisions()),
+        len(desk.jobs.views()),
+        desk.deciding.people(),
+    )
 
 
 def test_no_get_changes_anything(server: Asker) -> None:
@@ -350,7 +355,7 @@ def test_a_mistake_of_ours_is_a_sentence(server: Asker, monkeypatch: pytest.Monk
     def broken() -> None:
         raise RuntimeError("secret insides")
 
-    monkeypatch.setattr(server.desk, "people", broken)
+    monkeypatch.setattr(server.desk.deciding, "people", broken)
     said = server("GET", "/api/people")
     assert said.status == 500
     assert "secret" not in said.body.decode()

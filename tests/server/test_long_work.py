@@ -258,14 +258,14 @@ def test_a_search_that_is_newer_than_the_catalogue_is_answered(tmp_path: Path) -
         desk.gallery.add(FaceSet("new", np.random.default_rng(1).normal(size=(2, 12))))
         new = desk.browsing.catalogue(at_once=True)
         desk.searches.ready(method, lambda at_once: new)
-        jobs = len(desk.job_list())
+        jobs = len(desk.jobs.views())
         held, catalogue = desk.searches.ready(method, lambda at_once: new if at_once else old)
         assert (held.against(catalogue), catalogue is new) == ((0, 0), True)
         assert held.against(old) == (0, 1)
         # A catalogue that never catches up is an error, and not a wait without end.
         with pytest.raises(BadInput, match="changing too fast"):
             desk.searches.ready(method, lambda at_once: old)
-        assert len(desk.job_list()) == jobs + searches.TRIES
+        assert len(desk.jobs.views()) == jobs + searches.TRIES
 
 
 def test_two_versions_compared_at_a_time_do_not_mix(tmp_path: Path) -> None:
@@ -285,16 +285,16 @@ def test_each_method_gets_ready_for_itself(tmp_path: Path) -> None:
     plain = SearchAsk(set=key_of("clip-000"), reranker="baseline")
     with asker(path) as server:
         desk = server.desk
-        desk.search(_ask("clip-000"))
-        assert (desk.is_ready(_ask("clip-000")), desk.is_ready(plain)) == (True, False)
-        desk.search(plain)
-        assert desk.is_ready(plain)
+        desk.answering.search(_ask("clip-000"))
+        assert (desk.answering.is_ready(_ask("clip-000")), desk.answering.is_ready(plain)) == (True, False)
+        desk.answering.search(plain)
+        assert desk.answering.is_ready(plain)
         with Gallery(path) as gallery:
             remove(gallery, ["clip-005"])
         desk.browsing.catalogue(at_once=True)
-        assert (desk.is_ready(_ask("clip-000")), desk.is_ready(plain)) == (False, False)
-        desk.search(plain)
-        assert (desk.is_ready(_ask("clip-000")), desk.is_ready(plain)) == (False, True)
+        assert (desk.answering.is_ready(_ask("clip-000")), desk.answering.is_ready(plain)) == (False, False)
+        desk.answering.search(plain)
+        assert (desk.answering.is_ready(_ask("clip-000")), desk.answering.is_ready(plain)) == (False, True)
 
 
 def test_who_waits_is_told_when_the_server_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +311,7 @@ def test_who_waits_is_told_when_the_server_ends(tmp_path: Path, monkeypatch: pyt
 
         def wait() -> None:
             try:
-                server.desk.search(_ask("clip-000"))
+                server.desk.answering.search(_ask("clip-000"))
             except BadInput as reason:
                 told.append(str(reason))
 
@@ -344,7 +344,7 @@ def test_many_clients_while_sets_are_added(tmp_path: Path, monkeypatch: pytest.M
     more = small_world(4, 3, seed=9)[0]
     with asker(path) as server:
         desk = server.desk
-        desk.search(_ask("clip-000"))
+        desk.answering.search(_ask("clip-000"))
         stop = time.monotonic() + seconds
         said: list[tuple[str, str, list[str]]] = []
         wrong: list[BaseException] = []
@@ -354,7 +354,7 @@ def test_many_clients_while_sets_are_added(tmp_path: Path, monkeypatch: pytest.M
             try:
                 while time.monotonic() < stop:
                     asked = f"clip-{rng.integers(18):03d}"
-                    found = desk.search(_ask(asked))
+                    found = desk.answering.search(_ask(asked))
                     said.append((asked, found.version, [one.set.id for one in found.answers]))
             except BaseException as reason:
                 wrong.append(reason)

@@ -113,7 +113,7 @@ def test_payloads_lead_nowhere(server: Asker, tmp_path: Path) -> None:
     """Each payload in one field after the other, so that every field sees a few dozen of them."""
     places = fields(server)
     assert len(places) > 35
-    jobs = len(server.desk.job_list())
+    jobs = len(server.desk.jobs.views())
     rng, outside = random.Random(SEED), (CANARY, "root:", "[extensions]", "PYTHONPATH=", "def create_app")
     for number, payload in enumerate(payloads(tmp_path)):
         for method, place, body in (places[number % len(places)], rng.choice(places), rng.choice(places)):
@@ -122,7 +122,7 @@ def test_payloads_lead_nowhere(server: Asker, tmp_path: Path) -> None:
             guarded(said)
             assert not any(text in said.body.decode("utf-8", "replace") for text in outside), (method, target)
     # A word may be a name, so that somebody is called so; but no work was begun by any of them.
-    assert len(server.desk.job_list()) == jobs
+    assert len(server.desk.jobs.views()) == jobs
     assert (tmp_path / "canary.txt").read_text() == CANARY
 
 

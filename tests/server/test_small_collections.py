@@ -21,7 +21,7 @@ def text(server: Asker, address: str) -> str:
     """A view once it is ready, without its tags."""
     told = server("GET", address)
     while b"data-preparing" in told.body:
-        assert server.desk.jobs.get(server.desk.job_list()[0].number).wait(PATIENCE)
+        assert server.desk.jobs.get(server.desk.jobs.views()[0].number).wait(PATIENCE)
         told = server("GET", address)
     assert told.status == 200, told
     return " ".join(re.sub(r"<[^>]*>", " ", told.body.decode()).split())

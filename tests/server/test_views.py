@@ -180,7 +180,7 @@ def test_an_upload_to_an_empty_collection_leads_to_keeping_it(tmp_path: Path) ->
             state="done",
             people=[UploadedPerson(person=0, title="me.jpg", faces=[FaceView(face=0)])],
         )
-        server.desk.upload = lambda key: told  # type: ignore[method-assign]
+        server.desk.uploads.view = lambda key: told  # type: ignore[method-assign]
         shown = view(server, f"/uploads/{QUERY}")
     assert "nothing yet to search in" in shown
     assert 'class="primary" data-do="keep"' in shown
@@ -189,7 +189,7 @@ def test_an_upload_to_an_empty_collection_leads_to_keeping_it(tmp_path: Path) ->
 def test_faces_that_are_not_seen_at_first_are_not_loaded_at_first(tmp_path: Path) -> None:
     with asker(fill(tmp_path / "g.gallery", 4, 4)) as server:
         server.post("/api/searches", {"set": QUERY})
-        whole = server.desk.set_view(QUERY, whole=True)
+        whole = server.desk.browsing.view(QUERY, whole=True)
         shown = view(server, f"/sets/{QUERY}")
         form = shown[shown.index('id="ask"') : shown.index("</fieldset>")]
         assert form.count('name="face"') == whole.faces

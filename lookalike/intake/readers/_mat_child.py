@@ -22,6 +22,10 @@ from lookalike.intake.restricted import limit_seconds, restrict, send, take_pipe
 NUMBERS: Final = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
 ) | frozenset({"double", "single", "logical"})
+NEWER: Final = (
+    "is a .mat file of version 7.3 (HDF5), and versions 4 to 7 are read: open it in MATLAB and save it again "
+    "with -v7"
+)
 TEXTS: Final = frozenset({"char", "cell"})
 
 
@@ -45,6 +49,9 @@ def main() -> None:
             header, body = {"refused": str(reason)}, []
         except MemoryError:
             header, body = {"refused": too_large(limits["memory"]), "ended": True}, []
+        # So SciPy says that it is of version 7.3.
+        except NotImplementedError:
+            header, body = {"refused": NEWER}, []
         # A damaged file can make SciPy raise anything.
         except Exception as reason:
             said = " ".join(f"{type(reason).__name__}: {reason}".split())[:200]

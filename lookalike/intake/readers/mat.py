@@ -15,9 +15,8 @@ from typing import Final
 
 from lookalike.errors import BadInput, LookalikeError
 from lookalike.intake.children import Ended, take_header, time_limit
-from lookalike.intake.paths import readable
+from lookalike.intake.paths import is_folder, readable, unreadable
 from lookalike.intake.readers.mat_answers import Answer, Values, exchange
-from lookalike.intake.readers.mat_layout import check_layout
 
 logger = getLogger(__name__)
 
@@ -116,7 +115,7 @@ class MatFiles:
         child.wait()
 
     def _answer(self, path: Path, needed: list[str] | None, optional: Sequence[str]) -> Answer:
-        check_layout(path)
+        _check_there(path)
         asked = {"path": os.path.abspath(path), "needed": needed, "optional": list(optional)}
         request = json.dumps(asked).encode() + b"\n"
         while True:
@@ -179,3 +178,14 @@ class MatFiles:
             self.close()
             raise
         return child, True
+
+
+def _check_there(path: Path) -> None:
+    """Refuse what cannot be opened; the child is not asked for it."""
+    if is_folder(path):
+        raise BadInput(f"{readable(path)!r} is a folder: give a MATLAB .mat file")
+    try:
+        with path.open("rb"):
+            pass
+    except OSError as reason:
+        raise unreadable(path, reason) from None

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.faceset import check_id, checked_faces
 from lookalike.intake.paths import readable
-from lookalike.intake.readers.parquet_footer import MAGIC
 from lookalike.intake.readers.parquet_rows import Rows
 from lookalike.intake.readers.parquet_table import SET, Table
 from lookalike.intake.sampling import evenly
 from lookalike.intake.sourceset import SourceSet
 
+MAGIC: Final = b"PAR1"
 # Faces that wait for the rest of their set take at most this much memory.
 MOST_WAITING: Final = 2 * 2**30
 # Rows of the ids, of which one batch is in memory.

@@ -1,4 +1,8 @@
-"""Table: the columns of a Parquet file, read batch by batch without trusting it."""
+"""Table: the columns of a Parquet file, read batch by batch.
+
+A damaged file can end the library that reads it, and with it the process: `reading_apart` has it read by a
+child with limits on memory and time.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from lookalike.errors import BadInput
-from lookalike.intake.paths import is_folder, readable
-from lookalike.intake.readers.parquet_footer import RowGroup, read_footer
+from lookalike.intake.paths import is_folder, readable, unreadable
 
 logger = getLogger(__name__)
 
@@ -32,9 +35,8 @@ PLACES: Final = {
 LABELS: Final = frozenset({"person", "set_person", "person_names", "subject_id", "label"})
 # No face is described by more; a few bytes of a Parquet file can claim any number of numbers.
 MOST_NUMBERS: Final = 65_536
-# Nor has a collection more faces, nor does one row group hold more numbers: 4 GiB in single precision.
+# Nor has a collection more faces.
 MOST_ROWS: Final = 10**9
-MOST_GROUP: Final = 2**30
 # Column chunks are read in pieces of this size, not at once.
 PIECE: Final = 2**20
 
@@ -63,9 +65,14 @@ class Table:
                 "is a Parquet file, for which a library is missing: pip install 'lookalike[parquet]'"
             ) from None
         self.arrow = pyarrow
-        self._groups = self._footer()
+        if is_folder(path):
+            raise self.refusal("is a folder: give a Parquet file")
+        try:
+            stream = pyarrow.OSFile(os.fsencode(path))
+        except OSError as reason:
+            raise unreadable(path, reason) from None
         with ExitStack() as opened, self._reading():
-            stream = opened.enter_context(pyarrow.OSFile(os.fsencode(path)))
+            opened.enter_context(stream)
             self._file = opened.enter_context(
                 pyarrow.parquet.ParquetFile(
                     stream, buffer_size=PIECE, pre_buffer=False, page_checksum_verification=True
@@ -119,7 +126,9 @@ class Table:
             asked = f"no faces in {name!r}" if name else "several columns" if found else "no column"
             there = f"choose the array: {', '.join(found)}" if found else f"it has {self._words()}"
             raise self.refusal(f"has {asked}, lists of floats of one length: {there}")
-        self._check_claims(name)
+        rows = self._file.metadata.num_rows
+        if rows > MOST_ROWS:
+            raise self.refusal(f"claims {rows:,} rows, more than {MOST_ROWS:,}: split it")
         return name
 
     def width(self, name: str) -> int:
@@ -176,14 +185,6 @@ class Table:
             text = " ".join(str(reason).split())[:200]
             raise self.refusal(f"is damaged ({text}): copy or write it again") from None
 
-    def _footer(self) -> list[RowGroup]:
-        if is_folder(self.path):
-            raise self.refusal("is a folder: give a Parquet file")
-        try:
-            return read_footer(self.path)
-        except ValueError as reason:
-            raise self.refusal(f"is not a whole Parquet file ({reason}): copy or write it again") from None
-
     def _check_names(self) -> None:
         names = self._schema.names
         if SET not in names:
@@ -194,19 +195,6 @@ class Table:
         held = self._type(SET)
         if not (self._is_text(held) or self.arrow.types.is_integer(held)):
             raise self.refusal(f"has {held} in {SET!r}: names of sets must be text or whole numbers")
-
-    def _check_claims(self, name: str) -> None:
-        """Refuse a file that would fill the memory, by its own words."""
-        rows = sum(group.rows for group in self._groups)
-        if rows > MOST_ROWS:
-            raise self.refusal(f"claims {rows:,} rows, more than {MOST_ROWS:,}: split it")
-        for group in self._groups:
-            values = group.values.get(name, 0)
-            if values > min(MOST_GROUP, max(1, group.rows) * MOST_NUMBERS):
-                raise self.refusal(
-                    f"claims {values:,} numbers in {group.rows:,} rows of {name!r}, more than can be read at "
-                    f"a time: write it in smaller row groups"
-                )
 
     def _type(self, name: str) -> Any:
         return self._schema.field(name).type

@@ -1,10 +1,10 @@
 """Parquet files: rows become sets whatever their order, little is in memory, and what is refused."""
 
-import contextlib
 import io
 import logging
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,8 @@ from hypothesis.extra import numpy as arrays
 from lookalike.errors import BadInput, NotFound
 from lookalike.intake.readers import parquet, parquet_table
 from lookalike.intake.readers.parquet import column_names, read_parquet
+from lookalike.intake.reading_apart import read_apart
+from lookalike.intake.source_child import Limits
 
 # Five faces, rows scattered: set b is rows 0, 2 and 4, set a is rows 1 and 3.
 FACES = np.array([[0, 1], [10, 11], [20, 21], [30, 31], [40, 41]], dtype=np.float32)
@@ -218,28 +220,33 @@ def test_scattered_rows_that_would_fill_the_memory(path, monkeypatch):
         )
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("MOST_ROWS", 4, "claims 5 rows, more than 4: split it"),
-        ("MOST_NUMBERS", 1, "claims 10 numbers in 5 rows of 'embedding'"),
-        ("MOST_GROUP", 9, "claims 10 numbers in 5 rows of 'embedding'"),
-    ],
-)
-def test_claims_are_refused_before_anything_is_unpacked(path, monkeypatch, name, value, said):
-    monkeypatch.setattr(parquet_table, name, value)
+def test_more_rows_than_any_collection_has(path, monkeypatch):
+    monkeypatch.setattr(parquet_table, "MOST_ROWS", 4)
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *_, **__: pytest.fail("unpacked"))
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match="claims 5 rows, more than 4: split it"):
         read_parquet(save(path))
 
 
 def test_a_small_file_that_claims_much(path):
-    """Many zeros take few bytes, as run lengths: refused by what the file says of itself."""
+    """Many zeros take few bytes, as run lengths."""
     wide = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(70_000, np.float32)), 70_000)
-    save(path, set_id=["a"], embedding=wide)
-    assert path.stat().st_size < 20_000
-    with pytest.raises(BadInput, match="claims 70,000 numbers in 1 rows"):
-        read_parquet(path)
+    for vectors in (wide, wide.cast(pa.list_(pa.float32()))):
+        save(path, set_id=["a"], embedding=vectors)
+        assert path.stat().st_size < 20_000
+        with pytest.raises(BadInput, match="has 70000 numbers in row 0 of 'embedding'"):
+            list(read_parquet(path))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not limit memory so")
+def test_a_small_file_that_fills_the_memory_is_a_sentence(path):
+    """256 MB of zeros, which no width refuses: the child may not take so much."""
+    most = parquet_table.MOST_NUMBERS
+    zeros = pa.array(np.zeros(1000 * most, np.float32))
+    save(path, set_id=["a"] * 1000, embedding=pa.FixedSizeListArray.from_arrays(zeros, most))
+    assert path.stat().st_size < 2**20
+    with pytest.raises(BadInput, match=r"faces\.parquet'.*(memory|crashed|ended)") as caught:
+        list(read_apart(path, limits=Limits(2**27, 60.0, 120.0)))
+    assert "\n" not in str(caught.value)
 
 
 def test_the_library_is_optional(path, monkeypatch):
@@ -384,25 +391,26 @@ def test_cut_short_at_any_length(path):
     whole = whole_file()
     for length in range(0, len(whole), 17):
         path.write_bytes(whole[:length])
-        with pytest.raises(BadInput, match="not a whole Parquet file"):
+        with pytest.raises(BadInput, match=r"is damaged \(.*\): copy or write it again"):
             read_parquet(path)
 
 
 def test_any_damage_is_noticed_or_harmless(path):
+    """It may end the library, and the child in which that runs, but is one sentence here."""
     whole = whole_file()
-    noticed = 0
-    for place in range(4, len(whole) - 4, 3):
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    noticed = []
+    for place in [*range(4, footer, footer // 6), *range(footer, len(whole), (len(whole) - footer) // 14)]:
         damaged = bytearray(whole)
         damaged[place] ^= 0x55
         path.write_bytes(damaged)
-        harmless = False
-        # Any other error than ours, and an end of the whole process, fail the test.
-        with contextlib.suppress(BadInput):
-            for one in read_parquet(path):
+        try:
+            for one in read_apart(path):
                 assert one.faces.shape[1] >= 2
-            harmless = True
-        noticed += not harmless
-    assert noticed > 50
+        except BadInput as reason:
+            noticed.append(str(reason))
+    assert len(noticed) > 5
+    assert all("faces.parquet" in said and "\n" not in said for said in noticed)
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Z"]), min_size=1, max_size=5)

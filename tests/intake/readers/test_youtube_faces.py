@@ -320,7 +320,7 @@ def test_a_damaged_file_is_named_and_those_before_it_are_read(root):
     file.write_bytes(file.read_bytes()[:1000])
     sets = read_youtube_faces(root)
     assert next(sets).id == "Person_A/0"
-    with pytest.raises(BadInput, match=r"aligned_video_1\.mat' is cut off"):
+    with pytest.raises(BadInput, match=r"aligned_video_1\.mat' is damaged"):
         next(sets)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from lookalike.reporting.figure import svg
 from lookalike.reporting.figures.selected import selection_picture
-from lookalike.reporting.selected import picture_of
+from lookalike.reporting.sampled import picture_of
 
 
 def test_table_says_who_was_taken_and_when() -> None:
