@@ -14,18 +14,14 @@ from lookalike.collection.tables import StoredTables
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
-from lookalike.transitivity.held import Held
+from lookalike.transitivity.held import Held, whole
 from lookalike.transitivity.tables import Neighbours, Tables
 
 
 def to_arrays(tables: Tables) -> dict[str, NDArray[Any]]:
-    """Name every array of the tables; similarity and preparation are kept elsewhere.
-
-    Prepared sets that lie in shards are kept beside these.
-    """
+    """Name every array of the tables; similarity and preparation are kept elsewhere."""
     arrays = {**ids_to_arrays(tables.ids), "dimension": np.array([tables.dimension])}
-    if not isinstance(tables.sets, Held):
-        arrays |= prepared_to_arrays(tables.sets)
+    arrays |= prepared_to_arrays(whole(tables.sets).here if isinstance(tables.sets, Held) else tables.sets)
     return arrays | {f"neighbours/{name}": array for name, array in tables.neighbours._asdict().items()}
 
 
@@ -34,10 +30,9 @@ def from_arrays(
     similarity: SetSimilarity,
     preparation: Preparation,
     fingerprint: str = "",
-    held: Held | None = None,
 ) -> Tables:
-    """Make tables of the arrays that `to_arrays` named, and of prepared sets that are held elsewhere."""
-    sets = prepared_of(arrays) if held is None else held
+    """Make tables of the arrays that `to_arrays` named."""
+    sets = prepared_of(arrays)
     near = Neighbours(**_group(arrays, "neighbours/"))
     dimension = int(arrays["dimension"][0])
     return Tables(ids_of(arrays), dimension, similarity, sets, near, fingerprint, preparation=preparation)
@@ -80,11 +75,6 @@ def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
     return {name.removeprefix(prefix): array for name, array in chosen.items()}
 
 
-def is_spread(stored: StoredTables) -> bool:
-    """Whether the prepared sets of an index lie in shards."""
-    return bool(stored.facts.get("spread", False))
-
-
 def is_index(stored: StoredTables) -> bool:
     """Whether a stored table is an index, and not something that was made from one."""
     return "similarity" in stored.facts
@@ -100,8 +90,8 @@ def made_by(stored: StoredTables) -> tuple[str, str]:
 # What is wrong with arrays, though they are those that were saved.
 
 
-def faults(arrays: Mapping[str, NDArray[Any]], is_spread: bool = False) -> Iterator[str]:
-    """All that arrays of an index say which no index can say, in words; prepared sets may be elsewhere."""
+def faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    """All that arrays of an index say which no index can say, in words."""
     near = [f"neighbours/{name}" for name in Neighbours._fields]
     if missing := [name for name in ("dimension", *near) if name not in arrays]:
         yield f"it has no array {missing[0]!r}"
@@ -113,16 +103,8 @@ def faults(arrays: Mapping[str, NDArray[Any]], is_spread: bool = False) -> Itera
     count = len(arrays["ids/starts"]) - 1
     if arrays["dimension"].shape != (1,) or arrays["dimension"][0] < 2:
         yield "it does not tell how many numbers describe a face"
-    if not is_spread:
-        yield from _prepared_faults(arrays, count)
+    yield from _prepared_faults(arrays, count)
     yield from _neighbour_faults(count, *(np.asarray(arrays[name]) for name in near))
-
-
-def prepared_faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
-    """All that arrays of prepared sets say which they cannot say, in words."""
-    wrong = list(_list_faults(arrays))
-    yield from wrong or _prepared_faults(arrays, len(arrays["ids/starts"]) - 1)
-    yield from (f"array {name!r} holds a number that is not finite" for name in not_finite(arrays))
 
 
 def _list_faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:

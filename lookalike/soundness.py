@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lookalike.collection.tables import StoredTables
 from lookalike.errors import BadInput
-from lookalike.packing import faults, from_arrays, is_spread, not_finite, starts_fit
+from lookalike.packing import faults, from_arrays, not_finite, starts_fit
 from lookalike.preparations.contract import Preparation
 from lookalike.similarities.contract import SetSimilarity
 from lookalike.transitivity.held import Held
@@ -35,7 +35,6 @@ def index_faults(
     preparation: Preparation,
     contents: Mapping[str, str],
     dimension: int | None,
-    held: Held | None = None,
 ) -> Iterator[str]:
     """All that an index says which cannot be, in words.
 
@@ -48,14 +47,12 @@ def index_faults(
         The sets of the gallery and their content, in order.
     dimension : int or None
         How many numbers describe a face of the gallery.
-    held : Held, optional
-        The prepared sets, if they lie in shards.
     """
     wrong = list(array_faults(stored))
     if wrong:
         yield from wrong
         return
-    tables = from_arrays(stored.arrays, similarity, preparation, held=held)
+    tables = from_arrays(stored.arrays, similarity, preparation)
     if list(tables.ids) != list(contents):
         yield "its sets are not those of the gallery"
     elif stored.arrays["hashes"].tobytes() != bytes.fromhex("".join(contents.values())):
@@ -68,7 +65,7 @@ def index_faults(
 
 def array_faults(stored: StoredTables) -> Iterator[str]:
     """What no index can say, of whatever gallery."""
-    yield from faults(stored.arrays, is_spread(stored))
+    yield from faults(stored.arrays)
     yield from (f"array {name!r} holds a number that is not finite" for name in not_finite(stored.arrays))
 
 

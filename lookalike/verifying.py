@@ -14,17 +14,16 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from lookalike import parts, preparing
-from lookalike.collection import checking, checking_shards, manifest, shelved
+from lookalike.collection import checking, manifest, shelved
 from lookalike.collection.failures import in_words
 from lookalike.collection.findings import Finding, of_gallery, of_table
 from lookalike.collection.gallery import Gallery
-from lookalike.collection.membership import is_collection
 from lookalike.collection.opening import open_gallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFound
 from lookalike.indexing import index, table_fits
 from lookalike.kernels import codes
-from lookalike.packing import from_arrays, is_index, is_spread, made_by
+from lookalike.packing import from_arrays, is_index, made_by
 from lookalike.progress import Track, silent
 from lookalike.similarities.contract import PreparedSets
 from lookalike.soundness import SAMPLE, array_faults, contradictions, learnt_faults
@@ -66,9 +65,7 @@ def verify(gallery: Gallery | str | Path, track: Track = silent) -> list[Finding
         If the disk refuses.
     """
     path = gallery.path if isinstance(gallery, Gallery) else Path(gallery)
-    several = is_collection(path)
-    found = (checking_shards if several else checking).findings(path.absolute(), track=track)
-    found = [_called(one, path) for one in found]
+    found = [_called(one, path) for one in checking.findings(path.absolute(), track=track)]
     with in_words(path):
         found += shelved.strangers(path.resolve())
         tables = shelved.paths(TableStore.beside(path).folder)
@@ -195,25 +192,18 @@ def _unlike(stored: StoredTables, tables: Tables, gallery: Gallery) -> Iterator[
         gallery.sets([tables.ids[number] for number in chosen]), similarity, preparation
     )
     for number, again in zip(chosen.tolist(), some, strict=True):
-        # Those in shards are held against their shard when it is opened.
-        kept = again if is_spread(stored) else tables.sets[number]
+        kept = tables.sets[number]
         if kept.keys() != again.keys() or any(not np.array_equal(kept[name], again[name]) for name in kept):
             yield f"set {tables.ids[number]!r} is not prepared as the gallery says"
             return
         others = tables.neighbours.sets[number]
         if len(others):
             own = PreparedSets.join([again])
-            if is_spread(stored):
-                near = gallery.sets([tables.ids[other] for other in others])
-                theirs = PreparedSets.join(preparing.prepared_sets(near, similarity, preparation))
-            else:
-                theirs = tables.sets[others]
-            scores = similarity.match_many(own, theirs).scores[0]
+            scores = similarity.match_many(own, tables.sets[others]).scores[0]
             if not np.allclose(scores, tables.neighbours.scores[number], rtol=1e-9, atol=1e-9):
                 yield f"set {tables.ids[number]!r} is not as similar to its neighbours as is written"
                 return
-    if not is_spread(stored):
-        yield from contradictions(replace(tables, preparation=preparation))
+    yield from contradictions(replace(tables, preparation=preparation))
 
 
 # Repair.
