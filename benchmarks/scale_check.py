@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from lookalike.transitivity.shard import Shard
 from numpy.typing import NDArray
 
 from benchmarks import scale_draws as draws
@@ -23,7 +24,6 @@ from lookalike.engines.ray import Ray
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
 from lookalike.transitivity.proxies import find_neighbours
-from lookalike.transitivity.shard import Shard
 from lookalike.transitivity.spread import SpreadSets
 
 ASSUMED_WIRE = Wire(trip=1e-3, rate=1e9, restart=5.0, is_measured=False)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from lookalike.transitivity.shard import Shard
 
 from benchmarks import scale_model as model
 from benchmarks.embeddings import draw_faces, draw_people
@@ -27,7 +28,6 @@ from lookalike.similarities.max_max import MaxMax
 from lookalike.transitivity import spread
 from lookalike.transitivity.metafeatures import metafeatures
 from lookalike.transitivity.proxies import _State, proxy_slots
-from lookalike.transitivity.shard import Shard
 from lookalike.transitivity.shortlist import Shortlist
 from lookalike.transitivity.tables import Neighbours, Row, Tables, compare
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lookalike.transitivity.shard import Shard
 
 from benchmarks import scale_draws as draws
 from benchmarks import scale_model as model
@@ -28,7 +29,6 @@ from lookalike.rerankers import _kinship
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
 from lookalike.transitivity import kin, proxies, tables
-from lookalike.transitivity.shard import Shard
 from lookalike.transitivity.shortlist import Sizes
 from lookalike.transitivity.sizes import lists_bytes, lists_need
 from lookalike.transitivity.spread import SpreadSets
