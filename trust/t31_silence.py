@@ -33,7 +33,10 @@ TITLE: Final = (
     "the head does: the same answers, or one sentence, and answers again when the cluster is back"
 )
 RELEASE: Final = 6
-LEFT_OUT: Final = "networks that lose, delay or change some of what is sent; an index and an intake, which T30 and tests/engines/test_adding.py lose nodes during"
+LEFT_OUT: Final = (
+    "networks that lose, delay or change some of what is sent; an index and an intake, which T30 and "
+    "tests/engines/test_adding.py lose nodes during"
+)
 HOSTS: Final = 3
 HEAD: Final = 1
 PORT: Final = 6379
