@@ -236,7 +236,8 @@ def export(
 
 def merge(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder of a gallery that version 0.9 or 0.10 split.")
+        Path,
+        typer.Argument(metavar="DIR", help="The folder of a gallery that an earlier version split."),
     ],
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The gallery file to make.")],
     json: Json = False,

@@ -1,4 +1,4 @@
-"""Split: a gallery that version 0.9 or 0.10 spread over several files, read for the last time, into one file.
+"""Split: a gallery that version 0.9, 0.10 or 0.11 spread over several files, brought back into one.
 
 Such a gallery is a folder with a manifest and a gallery file for each shard. What speaks of several sets
 (decisions), of the gallery as a whole (history, backups, hints) or of what may enter it (barred) lies in

@@ -93,7 +93,7 @@ class Ray(Engine):
             with in_words(ray):
                 head.check()
                 reference = ray.put(given[number])
-                told = (versions(), threads, opening, [reference], label)
+                told = (versions(), threads, opening, label)
                 return head.ask(lambda: actor.options(**named).remote(*told)), reference
 
         # What has a label need not be looked at to tell it from others.
@@ -201,7 +201,8 @@ class _There(Residents):
         def ask(number: int) -> Any:
             with in_words(self._head.ray):
                 self._head.check()
-                return self._actors[number].handle.answer.remote(work, *given[number])
+                one = self._actors[number]
+                return one.handle.answer.remote([one.given], work, *given[number])
 
         asked = {number: ask(number) for number in given}
         for number in asked:
