@@ -9,29 +9,28 @@ from typing import Any
 
 from benchmarks.entries import entry
 from benchmarks.worlds import seconds
-from lookalike import FaceSet, Gallery, open_gallery, open_search
+from lookalike import FaceSet, Gallery, open_search
 from lookalike.collection.tables import TableStore
 from lookalike.engines.contract import Engine, Residents
 from lookalike.engines.local import Local
 from lookalike.engines.ray import Ray
 from lookalike.parameters import MOST_PROXIES
 from lookalike.retrieval import Search
-from lookalike.sharding import split
 from lookalike.transitivity.shortlist import Shortlist, Sizes, code_faces
 from lookalike.transitivity.spread import SpreadSets
 from lookalike.worlds.vectors import vector_world
 
-SHARDS = 2
+SLICES = 2
 DIMENSION = 118
 SETS_OF_A_PERSON = 2
-# So short that it leaves out most of a collection of half the size too.
+# So short that it leaves out most of a gallery of half the size too.
 SHORT = Sizes(guessed=500, kept=250, alone=100, trusted=25)
 
 
 def run(toy: bool) -> list[dict[str, Any]]:
     count = 60 if toy else 20_000
-    with tempfile.TemporaryDirectory() as folder, Ray() as ray:
-        small, whole = (_collection(Path(folder) / str(size), size) for size in (count // 2, count))
+    with tempfile.TemporaryDirectory() as folder, Ray(slices=SLICES) as ray:
+        small, whole = (_gallery(Path(folder) / f"{size}.gallery", size) for size in (count // 2, count))
         local_index, local_search, query = _measured(whole, Local())
         ray_index, ray_search, _ = _measured(whole, ray)
         rounds, messages, sent = _traffic(ray_search, query)
@@ -46,7 +45,7 @@ def run(toy: bool) -> list[dict[str, Any]]:
             ray_index / local_index,
             1.25,
             sets=count,
-            shards=SHARDS,
+            slices=SLICES,
             ray_seconds=ray_index,
             local_seconds=local_index,
         ),
@@ -82,11 +81,11 @@ def _shortlisted(search: Search) -> Search:
 def _most_bytes(query: FaceSet) -> int:
     """What `learnt` sends for a shortlist of which no two sets have a proxy in common.
 
-    Every shard is sent the faces and tells number, guess and product of each guess; then number, score and
+    Every slice is sent the faces and tells number, guess and product of each guess; then number, score and
     two modes of each set go to and fro, and number, mode and agreement of both sides of each proxy.
     """
-    faces = SHARDS * query.faces.size * 4
-    guesses = SHARDS * SHORT.guessed * (8 + 4 + 8)
+    faces = SLICES * query.faces.size * 4
+    guesses = SLICES * SHORT.guessed * (8 + 4 + 8)
     targets = SHORT.kept + SHORT.trusted * SHORT.friends
     # One more than are asked, in case the query is among them.
     rows = targets * (1 + MOST_PROXIES + 1) * (8 + 8 + 2 * 8)
@@ -105,19 +104,17 @@ def _traffic(search: Search, query: FaceSet) -> tuple[int, int, int]:
     return rounds, messages, sent
 
 
-def _collection(folder: Path, count: int) -> Path:
-    folder.mkdir()
-    with Gallery(folder / "one.gallery", create=True) as gallery:
+def _gallery(path: Path, count: int) -> Path:
+    with Gallery(path, create=True) as gallery:
         for one, _ in vector_world(counts={SETS_OF_A_PERSON: count // SETS_OF_A_PERSON}, dimension=DIMENSION):
             gallery.add(one)
-    split(folder / "one.gallery", folder / "collection", SHARDS)
-    return folder / "collection"
+    return path
 
 
 def _measured(path: Path, engine: Engine) -> tuple[float, Search, FaceSet]:
     """Seconds that an index takes, a search of it, and a query from outside; what was derived is deleted."""
-    with open_gallery(path) as gallery:
-        open_search(gallery, reranker="learnt", engine=engine)  # compiles, and prepares the faces
+    with Gallery(path) as gallery:
+        open_search(gallery, reranker="learnt", engine=engine)  # compiles
         TableStore.beside(gallery.path).drop()
         found: list[Search] = []
         took = seconds(lambda: found.append(open_search(gallery, reranker="baseline", engine=engine)))
@@ -132,5 +129,5 @@ def _of(search: Search) -> Residents:
     return search.tables.sets.residents
 
 
-def nothing(shard: object) -> None:
+def nothing(held: object) -> None:
     """The least that can be asked."""

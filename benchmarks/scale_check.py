@@ -23,7 +23,7 @@ from lookalike.engines.ray import Ray
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
 from lookalike.transitivity.proxies import find_neighbours
-from lookalike.transitivity.shard import Shard
+from lookalike.transitivity.slices import Slice
 from lookalike.transitivity.spread import SpreadSets
 
 ASSUMED_WIRE = Wire(trip=1e-3, rate=1e9, restart=5.0, is_measured=False)
@@ -35,23 +35,23 @@ def _sets(count: int, faces: int, dimension: int) -> PreparedSets:
     return drawn(count, faces, dimension)
 
 
-def opened(number: int, count: int, faces: int, dimension: int) -> Shard:
-    """A shard of drawn sets, in whatever process."""
+def opened(number: int, count: int, faces: int, dimension: int) -> Slice:
+    """A slice of drawn sets, in whatever process."""
     sets = _sets(count, faces, dimension)
     own = shares(count, PARTS)[number]
-    return Shard(MaxMax(), PreparedSets.join(sets[int(place)] for place in own))
+    return Slice(MaxMax(), PreparedSets.join(sets[int(place)] for place in own))
 
 
-def nothing(shard: object) -> int:
+def nothing(held: object) -> int:
     return 0
 
 
-def given_back(shard: object, array: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def given_back(held: object, array: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """What came, as a copy, so that it has to travel back."""
     return array.copy()
 
 
-def ends(shard: object, trace: str) -> int:
+def ends(held: object, trace: str) -> int:
     """End the process the first time it is asked, as a crash would."""
     try:
         os.close(os.open(trace, os.O_CREAT | os.O_EXCL))
@@ -98,7 +98,7 @@ def _shipped(residents: Residents, array: NDArray[np.uint8]) -> Any:
 
 
 def check(cost: Costs, wire: Wire, found: dict[str, Engine], count: int) -> list[dict[str, Any]]:
-    """Index and ask drawn sets in two shards, on one thread each."""
+    """Index and ask drawn sets in two slices, on one thread each."""
     shape = (count, cost.faces, cost.dimension)
     sets = _sets(*shape)
     results = []
@@ -106,8 +106,8 @@ def check(cost: Costs, wire: Wire, found: dict[str, Engine], count: int) -> list
         is_local = name == "local"
         clock = processor_seconds if is_local else _wall
         with engine.hold(opened, [(number, *shape) for number in range(PARTS)]) as residents:
-            held = SpreadSets(residents, shares(count, PARTS), np.asarray(MaxMax().sizes(sets)), MaxMax())
-            residents.ask_all(nothing)  # opens the shards
+            held = SpreadSets(residents, shares(count, PARTS), sets, MaxMax())
+            residents.ask_all(nothing)  # opens the slices
             held.compare(sets[:1])
             row = clock(lambda h=held: h.compare(sets[:1]), 7)  # type: ignore[misc]
             index = clock(lambda h=held: find_neighbours(MaxMax(), h, model.NEIGHBOURS), 2)  # type: ignore[misc]

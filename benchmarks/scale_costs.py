@@ -1,4 +1,4 @@
-"""Costs of scale: what one shard takes on this machine, on one thread, on drawn faces.
+"""Costs of scale: what one slice takes on this machine, on one thread, on drawn faces.
 
 Seconds are of the processor, the best of a few: what else runs on the machine then counts less.
 """
@@ -27,8 +27,8 @@ from lookalike.similarities.max_max import MaxMax
 from lookalike.transitivity import spread
 from lookalike.transitivity.metafeatures import metafeatures
 from lookalike.transitivity.proxies import _State, proxy_slots
-from lookalike.transitivity.shard import Shard
 from lookalike.transitivity.shortlist import Shortlist
+from lookalike.transitivity.slices import Slice, own
 from lookalike.transitivity.tables import Neighbours, Row, Tables, compare
 
 # A set whose id is a path or a shot of a film.
@@ -71,7 +71,7 @@ def measure(count: int, faces: int, dimension: int, folder: Path) -> Costs:
     list_merge, pair_merge = _merging(max(count, 2 * NEIGHBOURS))
     whole = _held(sets)
     wanted = np.arange(min(model.run_sets(faces), count))
-    fetch = processor_seconds(lambda: whole.some(wanted)) / len(wanted)
+    fetch = processor_seconds(lambda: own(whole[wanted])) / len(wanted)
     pieces = [np.zeros((1, len(own)), dtype=float) for own in whole.places]
     # Scores and both modes.
     place = 3 * processor_seconds(lambda: spread._merged(whole.places, pieces), 5) / count
@@ -217,15 +217,14 @@ def _tables(sets: PreparedSets) -> Tables:
 
 
 def _held(sets: PreparedSets) -> spread.SpreadSets:
-    """The sets in two shards of this process."""
+    """The sets in two slices of this process."""
     places = shares(len(sets), PARTS)
-    shards = [Shard(MaxMax(), PreparedSets.join(sets[int(i)] for i in own)) for own in places]
-    residents = Local().hold(lambda number: shards[number], [(one,) for one in range(PARTS)])
-    return spread.SpreadSets(residents, places, np.asarray(MaxMax().sizes(sets)), MaxMax())
+    given = [(MaxMax(), own(sets[place])) for place in places]
+    return spread.SpreadSets(Local().hold(Slice, given), places, sets, MaxMax())
 
 
 def shares(total: int, parts: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Numbers of the sets of each shard, by chance, as a hash deals them out."""
+    """Numbers of the sets of each slice, by chance."""
     owners = np.random.default_rng(5).integers(0, parts, total)
     return [np.flatnonzero(owners == one) for one in range(parts)]
 

@@ -1,7 +1,7 @@
-"""Draws of scale: how long the slowest shard takes, and what failures add.
+"""Draws of scale: how long the slowest slice takes, and what failures add.
 
-Plain sampling, no event queue: a run of an index is a barrier, all shards and then the coordinator, so a run
-is one draw of the slowest shard, and runs follow each other. A query is two such barriers. Failures are a
+Plain sampling, no event queue: a run of an index is a barrier, all slices and then the coordinator, so a run
+is one draw of the slowest slice, and runs follow each other. A query is two such barriers. Failures are a
 Poisson process over the length of the work.
 """
 
@@ -25,7 +25,7 @@ HEAD = 10_000
 
 @dataclass(frozen=True)
 class Tail:
-    """Service times of a shard, as multiples of what it takes undisturbed.
+    """Service times of a slice, as multiples of what it takes undisturbed.
 
     A log-normal with median 1; and of each ``1 / share`` answers one is ``1 + Pareto`` times as long.
     """
@@ -43,18 +43,18 @@ class Tail:
         return usual * np.where(is_slow, 1 + slow, 1.0)
 
 
-def slowest(tail: Tail, shards: Sequence[int], samples: int, seed: int) -> dict[int, Doubles]:
-    """Draws of the maximum over shards, for several numbers of shards.
+def slowest(tail: Tail, slices: Sequence[int], samples: int, seed: int) -> dict[int, Doubles]:
+    """Draws of the maximum over slices, for several numbers of slices.
 
-    The first shards of a larger number are those of a smaller one, so that no draw is lower with more.
+    The first slices of a larger number are those of a smaller one, so that no draw is lower with more.
     """
     rng = np.random.default_rng([seed, 1])
-    most = max(shards)
-    found: dict[int, list[Doubles]] = {one: [] for one in shards}
+    most = max(slices)
+    found: dict[int, list[Doubles]] = {one: [] for one in slices}
     step = max(1, AT_ONCE // most)
     for start in range(0, samples, step):
         drawn = np.maximum.accumulate(tail.draw(rng, (min(step, samples - start), most)), axis=1)
-        for one in shards:
+        for one in slices:
             found[one].append(drawn[:, one - 1].copy())
     return {one: np.concatenate(parts) for one, parts in found.items()}
 
@@ -64,13 +64,13 @@ def index_seconds(
 ) -> dict[str, float]:
     """Time of an exact index without failures, and what it goes to.
 
-    A run takes max(slowest shard, coordinator) + fetching the next run + sending it: while the coordinator
-    merges one run the shards compare the next, and they stand still while that is fetched.
+    A run takes max(slowest slice, coordinator) + fetching the next run + sending it: while the coordinator
+    merges one run the slices compare the next, and they stand still while that is fetched.
 
     Parameters
     ----------
     factors : array
-        Draws of the slowest shard, which the runs take in turn.
+        Draws of the slowest slice, which the runs take in turn.
     rate : float, optional
         Bytes a second between machines, unless the node's network decides.
     """
@@ -78,17 +78,17 @@ def index_seconds(
     runs = -(-n // s)
     r, weight = some_runs(runs)
     network = rate or node.network
-    shards = model.shard_seconds(n, cost, r) / (nodes * node.speed) * np.resize(factors, len(r))
+    slices = model.slice_seconds(n, cost, r) / (nodes * node.speed) * np.resize(factors, len(r))
     merging = model.merge_seconds(n, cost, r)
     own = model.own_seconds(n, cost, r)
     answers = model.answer_bytes(n, cost, r) / network
     coordinator = merging + own + answers
     fetch = 2 * node.trip + s * (cost.set_bytes / network + cost.fetch)
     between = fetch + model.sent_bytes(n, cost, r, nodes) / network
-    each = np.maximum(shards, coordinator) + between
+    each = np.maximum(slices, coordinator) + between
     parts = {
         "seconds": each,
-        "shards": shards,
+        "slices": slices,
         "coordinator": coordinator,
         "merging": merging,
         "own": own,
@@ -118,14 +118,14 @@ def local_index_seconds(n: int, cost: Costs) -> float:
     """The same in one process on one thread, where everything comes one after the other."""
     s = model.run_sets(cost.faces)
     r = np.arange(1.0, -(-n // s) + 1)
-    steps = (model.shard_seconds, model.merge_seconds, model.own_seconds)
+    steps = (model.slice_seconds, model.merge_seconds, model.own_seconds)
     return float(sum(step(n, cost, r).sum() for step in steps)) + n * cost.fetch
 
 
 def with_failures(
     work: float, lost: float, down: float, nodes: int, between: float, samples: int, seed: int
 ) -> Doubles:
-    """How long work takes if nodes fail: while a shard is opened again all others wait for it.
+    """How long work takes if nodes fail: while a slice is opened again all others wait for it.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def with_failures(
     lost : float
         Length of a run: on average half of it is done again.
     down : float
-        Seconds until a lost shard is open again.
+        Seconds until a lost slice is open again.
     between : float
         Mean time between failures of one node.
     """
@@ -154,7 +154,7 @@ def with_failures(
 
 
 def query_seconds(
-    shard: Sequence[float],
+    slice: Sequence[float],
     coordinator: Sequence[float],
     factors: Sequence[Doubles],
     trip: float,
@@ -163,21 +163,21 @@ def query_seconds(
     between: float = np.inf,
     seed: int = 0,
 ) -> Doubles:
-    """Latency of queries: in each round the slowest shard, then the coordinator; or a shard that is away.
+    """Latency of queries: in each round the slowest slice, then the coordinator; or a slice that is away.
 
     Parameters
     ----------
-    shard, coordinator : sequences of floats
+    slice, coordinator : sequences of floats
         Seconds of each round.
     factors : sequence of arrays
-        Draws of the slowest shard of each round.
+        Draws of the slowest slice of each round.
     down, between : floats
         How long a failed node is away, and the mean time between failures of one: a query that meets one
         waits until it is back.
     """
     rng = np.random.default_rng([seed, 3])
-    total = np.full(len(factors[0]), sum(coordinator) + len(shard) * trip)
-    for seconds, slow in zip(shard, factors, strict=True):
+    total = np.full(len(factors[0]), sum(coordinator) + len(slice) * trip)
+    for seconds, slow in zip(slice, factors, strict=True):
         total = total + seconds * slow
     share = 1 - np.exp(-nodes * down / between)
     is_away, left = rng.random(len(total)) < share, rng.random(len(total)) * down

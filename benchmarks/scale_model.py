@@ -1,4 +1,4 @@
-"""Formulae of scale: what a collection in shards takes, from what one shard was measured to take.
+"""Formulae of scale: what a collection in slices takes, from what one slice was measured to take.
 
 Plain arithmetic on floats and arrays: nothing is measured here and nothing is drawn. The symbols of the page
 are the local names: n sets, f faces a set, d numbers a face, k neighbours, N nodes, s sets a run, r the
@@ -24,7 +24,7 @@ KIN, COHORT = 5, 32
 NUMBER, SCORE, MODE = 8, 8, 8
 # A pair that may be neighbours: two numbers, a score, two modes.
 PAIR_BYTES = 2 * NUMBER + SCORE + 2 * MODE
-# Those that shards send back for each set, at most (`sizes.PAIRS_OF_A_SET`).
+# Those that slices send back for each set, at most (`sizes.PAIRS_OF_A_SET`).
 PAIRS_OF_A_SET = 32
 # What a row says of a set: a score and two modes.
 ROW_BYTES = SCORE + 2 * MODE
@@ -39,7 +39,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Costs:
-    """What one shard takes on one thread, for one shape of sets; seconds are of the processor."""
+    """What one slice takes on one thread, for one shape of sets; seconds are of the processor."""
 
     faces: int
     dimension: int
@@ -52,15 +52,15 @@ class Costs:
     finish: float  # seconds a pair that may be neighbours
     row: float  # seconds a set of a query's row
     some_row: float  # the same of sets that lie all over the memory
-    place_row: float  # coordinator: putting what shards say of a set in its place
+    place_row: float  # coordinator: putting what slices say of a set in its place
     fetch: float  # seconds a set that is fetched for a run
     list_merge: float  # coordinator: a list that changes
     pair_merge: float  # coordinator: a pair that is offered
     feature: float  # coordinator: the five numbers of a target and a proxy
-    agreement: float  # a look-up in a shard
+    agreement: float  # a look-up in a slice
     pool: float  # coordinator: weighing a set by its strangers and pooling it with its kin
     code_bytes: float  # a face
-    look_fixed: float  # a query by shortlist: whatever the size of the shard
+    look_fixed: float  # a query by shortlist: whatever the size of the slice
     look_face: float  # a query by shortlist: for each coded face
     look_batch: float  # a face of many queries at once: for each coded face
 
@@ -71,7 +71,7 @@ class Wire:
 
     trip: float  # seconds from a question to its answer
     rate: float  # bytes a second of arrays from one process to another
-    restart: float  # seconds until an actor that was killed answers again, its shard apart
+    restart: float  # seconds until an actor that was killed answers again, its slice apart
     is_measured: bool
 
 
@@ -148,13 +148,13 @@ def entries(s: int, seen: Doubles, k: int = NEIGHBOURS) -> Doubles:
 
 
 def offered(n: float, s: int, r: Doubles) -> Doubles:
-    """Pairs that shards send back for run r: floors are those before the run that is still under way."""
+    """Pairs that slices send back for run r: floors are those before the run that is still under way."""
     e = entries(s, s * np.maximum(r - 2, 0))
     return later(n, s, r) * e * (2 - e / s)
 
 
-def shard_seconds(n: float, cost: Costs, r: Doubles) -> Doubles:
-    """All shards together, on one thread: products, and what is finished exactly."""
+def slice_seconds(n: float, cost: Costs, r: Doubles) -> Doubles:
+    """All slices together, on one thread: products, and what is finished exactly."""
     s = run_sets(cost.faces)
     products = 2.0 * s * cost.faces * later(n, s, r) * cost.faces * cost.dimension
     return products / cost.near_rate + offered(n, s, r) * cost.finish
@@ -188,7 +188,7 @@ def answer_bytes(n: float, cost: Costs, r: Doubles) -> Doubles:
 
 
 def row_seconds(n: float, cost: Costs, node: Node, nodes: int) -> float:
-    """A shard compares a query with all of its sets: the longer of arithmetic and reading."""
+    """A slice compares a query with all of its sets: the longer of arithmetic and reading."""
     each = n / nodes
     reading = each * cost.faces * cost.dimension * 4 / node.memory_rate
     return max(each * cost.row / node.speed, reading)
@@ -205,19 +205,19 @@ def proxies_bytes(targets: float) -> float:
 
 
 def proxies_seconds(targets: float, cost: Costs, node: Node, nodes: int) -> tuple[float, float]:
-    """The second round: of a shard, and of the coordinator with its regressions."""
-    shard = targets * AGREEMENTS * cost.agreement / nodes
+    """The second round: of a slice, and of the coordinator with its regressions."""
+    slice = targets * AGREEMENTS * cost.agreement / nodes
     regressions = targets * PROXIES / (node.regression_rate * node.speed)
-    return shard, proxies_bytes(targets) / node.network + targets * PROXIES * cost.feature + regressions
+    return slice, proxies_bytes(targets) / node.network + targets * PROXIES * cost.feature + regressions
 
 
 def look_seconds(n: float, cost: Costs, node: Node, nodes: int) -> float:
-    """A shard guesses by its codes: a part for each coded face, and a part that more cores do not shorten."""
+    """A slice guesses by its codes: a part for each coded face, and a part that more cores do not shorten."""
     return cost.look_fixed + n / nodes * cost.faces * cost.look_face / node.speed
 
 
 def guess_bytes(guessed: int) -> float:
-    """What one shard says of its guesses: number, guess and nearest product of each."""
+    """What one slice says of its guesses: number, guess and nearest product of each."""
     return guessed * GUESS_BYTES
 
 
@@ -233,9 +233,9 @@ def needed(targets: float) -> tuple[float, float]:
 
 
 def shortlist_index_seconds(n: float, cost: Costs, node: Node, nodes: int) -> tuple[float, float]:
-    """Every set asked of every shard by its codes: of the shards, and of the coordinator.
+    """Every set asked of every slice by its codes: of the slices, and of the coordinator.
 
-    Still quadratic: n sets are looked up among n / N sets by each of N shards.
+    Still quadratic: n sets are looked up among n / N sets by each of N slices.
     """
     guessing = n * (cost.look_fixed + cost.faces * n / nodes * cost.faces * cost.look_batch) / node.speed
     found = n * nodes * NEIGHBOURS

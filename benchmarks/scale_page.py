@@ -117,8 +117,8 @@ def _short(found: dict[str, Any]) -> str:
             f"{duration(asked[last][short]['p50'])}."
             for name, short in (("auto", "auto_shortlist"), ("learnt", "shortlist"))
         ),
-        f"The assumed tail makes p99 of a round {number(few['p99'])} times an undisturbed shard with one "
-        f"shard, and {number(many['p99'])} times with {many['shards']}.",
+        f"The assumed tail makes p99 of a round {number(few['p99'])} times an undisturbed slice with one "
+        f"slice, and {number(many['p99'])} times with {many['slices']}.",
     ]
     return "\n".join(f"- {line}" for line in lines)
 
@@ -169,10 +169,10 @@ def _sizes(sizes: Iterable[dict[str, Any]]) -> str:
 
 
 def _indexes(indexes: Iterable[dict[str, Any]]) -> str:
-    keys = ("prepare", "seconds", "without_stragglers", "shards", "coordinator", "between")
+    keys = ("prepare", "seconds", "without_stragglers", "slices", "coordinator", "between")
     return table(
         (
-            *("sets", "nodes", "operations", "preparing", "index", "without stragglers", "shards alone"),
+            *("sets", "nodes", "operations", "preparing", "index", "without stragglers", "slices alone"),
             *("coordinator alone", "fetching, sending", "coordinator decides from", "nodes for a day"),
         ),
         (
@@ -199,11 +199,11 @@ def _coordinator(indexes: Iterable[dict[str, Any]]) -> str:
 
 def _more_nodes(rows: Iterable[dict[str, Any]]) -> str:
     return table(
-        ("sets", "nodes", "index", "shards alone", "coordinator alone", "fetching, sending"),
+        ("sets", "nodes", "index", "slices alone", "coordinator alone", "fetching, sending"),
         (
             (
                 *(count(one["sets"]), str(one["nodes"])),
-                *(duration(one[key]) for key in ("seconds", "shards", "coordinator", "between")),
+                *(duration(one[key]) for key in ("seconds", "slices", "coordinator", "between")),
             )
             for one in rows
         ),

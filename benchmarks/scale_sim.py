@@ -13,7 +13,7 @@ from benchmarks.scale_draws import Tail
 from benchmarks.scale_model import DAY, Costs, Node, Wire
 
 SIZES = (100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
-SHARDS = (1, 2, 8, 32, 128, 512)
+SLICES = (1, 2, 8, 32, 128, 512)
 MORE_NODES = (1, 4, 16, 64, 256)
 SPREAD_OVER = (1_000_000, 10_000_000)
 YEAR, MONTH = 365 * DAY, 30 * DAY
@@ -31,9 +31,9 @@ FLEET = 100
 def simulate(cost: Costs, wire: Wire, node: Node, tail: Tail, samples: int, seed: int) -> dict[str, Any]:
     """Everything that the page says of clusters."""
     nodes = {n: model.nodes_for(n, cost, node) for n in SIZES}
-    counts = sorted({*SHARDS, *MORE_NODES, *nodes.values()})
+    counts = sorted({*SLICES, *MORE_NODES, *nodes.values()})
     slow = draws.slowest(tail, counts, samples, seed)
-    usual = draws.slowest(Tail(tail.sigma, 0.0), SHARDS, samples, seed)
+    usual = draws.slowest(Tail(tail.sigma, 0.0), SLICES, samples, seed)
     down = {n: _down(n, nodes[n], cost, wire, node) for n in SIZES}
     return {
         "sizes": [_size(n, nodes[n], cost, node) for n in SIZES],
@@ -47,13 +47,13 @@ def simulate(cost: Costs, wire: Wire, node: Node, tail: Tail, samples: int, seed
         ],
         "stragglers": [
             {
-                "shards": one,
+                "slices": one,
                 "usual_p50": _at(usual[one], 50),
                 "usual_p99": _at(usual[one], 99),
                 "p50": _at(slow[one], 50),
                 "p99": _at(slow[one], 99),
             }
-            for one in SHARDS
+            for one in SLICES
         ],
         "changes": changes(cost, node),
     }
@@ -78,7 +78,7 @@ def _size(n: int, nodes: int, cost: Costs, node: Node) -> dict[str, Any]:
 
 
 def _down(n: int, nodes: int, cost: Costs, wire: Wire, node: Node) -> float:
-    """Seconds until a shard whose node died is open elsewhere: noticed, started, read."""
+    """Seconds until a slice whose node died is open elsewhere: noticed, started, read."""
     return node.notice + wire.restart + n / nodes * cost.set_bytes / node.disk_rate
 
 
@@ -99,8 +99,8 @@ def _index(
         "prepare": n * cost.prepare / (nodes * node.speed),
         **found,
         "without_stragglers": plain["seconds"],
-        "nodes_for_a_day": int(np.ceil(plain["shards"] * nodes / DAY)),
-        "coordinator_decides_from": plain["shards"] * nodes / plain["coordinator"],
+        "nodes_for_a_day": int(np.ceil(plain["slices"] * nodes / DAY)),
+        "coordinator_decides_from": plain["slices"] * nodes / plain["coordinator"],
         "by_shortlists": max(guessing * float(slow.mean()), merging),
         "by_shortlists_coordinator": merging,
         "down": down,
@@ -137,12 +137,12 @@ def _queries(
         "auto_shortlist": ([look, compared * cost.some_row / nodes], [gathering, pooling], rounds),
         "shortlist": ([look, agreeing_few], [gathering, ranking_few], rounds),
     }
-    found: dict[str, Any] = {"sets": n, "nodes": nodes, "shard_row": row, "shard_look": look}
-    for name, (shard, coordinator, factors) in ways.items():
-        drawn = draws.query_seconds(shard, coordinator, factors, node.trip, nodes)
-        failing = draws.query_seconds(shard, coordinator, factors, node.trip, nodes, down, MONTH, seed)
+    found: dict[str, Any] = {"sets": n, "nodes": nodes, "slice_row": row, "slice_look": look}
+    for name, (slice, coordinator, factors) in ways.items():
+        drawn = draws.query_seconds(slice, coordinator, factors, node.trip, nodes)
+        failing = draws.query_seconds(slice, coordinator, factors, node.trip, nodes, down, MONTH, seed)
         found[name] = {
-            "undisturbed": sum(shard) + sum(coordinator) + len(shard) * node.trip,
+            "undisturbed": sum(slice) + sum(coordinator) + len(slice) * node.trip,
             "coordinator": sum(coordinator),
             "p50": _at(drawn, 50),
             "p99": _at(drawn, 99),
@@ -188,34 +188,34 @@ def changes(cost: Costs, node: Node) -> list[dict[str, Any]]:
                 "n (ids + 2 lists + 32 pairs)",
                 "memory x usable",
                 crossing(lambda n: model.indexing_bytes(n, cost.id_bytes), room),
-                "lists belong to the shard of their set, which merges them",
+                "lists belong to the slice of their set, which merges them",
             ),
             of(
                 "memory of the coordinator, asking",
                 "n (ids + lists)",
                 "memory x usable",
                 crossing(lambda n: model.asking_bytes(n, cost.id_bytes), room),
-                "shards answer with ids and lists of what they return; the coordinator has none",
+                "slices answer with ids and lists of what they return; the coordinator has none",
             ),
             of(
                 "all that the coordinator does for an index, any number of nodes",
                 "sum over r of merge(r) + own(r) + answers(r) / network",
                 "a day",
                 crossing(lambda n: index(n, "coordinator"), DAY, 1e4, 1e11),
-                "each shard merges and keeps the lists of its own sets",
+                "each slice merges and keeps the lists of its own sets",
             ),
             of(
                 "what later sets must reach, sent with each run",
                 "8 n^2 / (2 s) / network",
                 "a day",
                 crossing(lambda n: 8 * n * n / (2 * s) / node.network, DAY),
-                "shards know the floors of their own lists",
+                "slices know the floors of their own lists",
             ),
             of(
                 f"comparing all pairs on {FLEET} nodes",
                 "n^2 f^2 d / rate / (N cores efficiency)",
                 "a day",
-                crossing(lambda n: index(n, "shards", FLEET), DAY, 1e4, 1e11),
+                crossing(lambda n: index(n, "slices", FLEET), DAY, 1e4, 1e11),
                 "cells: compare a set only with the sets of cells near to it; no longer exact",
             ),
             of(
@@ -230,14 +230,14 @@ def changes(cost: Costs, node: Node) -> list[dict[str, Any]]:
                 "24 n / network",
                 f"{PATIENCE:g} s",
                 PATIENCE * node.network / model.ROW_BYTES,
-                "shards return their best and no row",
+                "slices return their best and no row",
             ),
             of(
                 "bytes of the agreements of `learnt`, exact",
                 "(2 x 10 x 32) n / network",
                 f"{PATIENCE:g} s",
                 PATIENCE * node.network / model.proxies_bytes(1),
-                "shards score their own targets; or a shortlist",
+                "slices score their own targets; or a shortlist",
             ),
             of(
                 "weighing and pooling all sets, `auto`, exact",
@@ -251,22 +251,22 @@ def changes(cost: Costs, node: Node) -> list[dict[str, Any]]:
                 "n lists / disk",
                 f"{KEEPING:g} s, how often they are written",
                 crossing(lambda n: model.list_bytes(n) / node.disk_rate, KEEPING),
-                "each shard writes its own",
+                "each slice writes its own",
             ),
             of(
-                f"answers of shortlists, {shards_within(node)} shards",
+                f"answers of shortlists, {slices_within(node)} slices",
                 f"N {GUESSED:,} x {model.GUESS_BYTES} / network",
                 f"{SHORT_PATIENCE:g} s",
-                shards_within(node) * room / cost.set_bytes,
-                "shards are asked in groups, each of which merges its guesses",
+                slices_within(node) * room / cost.set_bytes,
+                "slices are asked in groups, each of which merges its guesses",
             ),
         ],
         key=lambda one: one["sets"],
     )
 
 
-def shards_within(node: Node) -> int:
-    """How many shards can send their shortlists in the time that one may be kept waiting."""
+def slices_within(node: Node) -> int:
+    """How many slices can send their shortlists in the time that one may be kept waiting."""
     return int(SHORT_PATIENCE * node.network / model.guess_bytes(GUESSED))
 
 

@@ -37,20 +37,20 @@ def query_parts(queries: Sequence[dict[str, Any]]) -> str:
     return table(
         (
             "sets",
-            "a shard's row",
+            "a slice's row",
             "coordinator, `baseline`",
             "`auto`",
             "`learnt`",
-            "a shard's look-up",
+            "a slice's look-up",
             "coordinator, shortlist of `auto`",
             "of `learnt`",
         ),
         (
             (
                 count(one["sets"]),
-                duration(one["shard_row"]),
+                duration(one["slice_row"]),
                 *(duration(one[way]["coordinator"]) for way in ("baseline", "auto", "learnt")),
-                duration(one["shard_look"]),
+                duration(one["slice_look"]),
                 *(duration(one[way]["coordinator"]) for way in ("auto_shortlist", "shortlist")),
             )
             for one in queries
@@ -59,11 +59,11 @@ def query_parts(queries: Sequence[dict[str, Any]]) -> str:
 
 
 def stragglers(rows: Iterable[dict[str, Any]]) -> str:
-    """The slowest of some shards."""
+    """The slowest of some slices."""
     return table(
-        ("shards", "log-normal alone: p50", "p99", "with the tail: p50", "p99"),
+        ("slices", "log-normal alone: p50", "p99", "with the tail: p50", "p99"),
         (
-            (str(one["shards"]), *(f"{one[key]:.2f}" for key in ("usual_p50", "usual_p99", "p50", "p99")))
+            (str(one["slices"]), *(f"{one[key]:.2f}" for key in ("usual_p50", "usual_p99", "p50", "p99")))
             for one in rows
         ),
     )

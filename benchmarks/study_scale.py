@@ -1,6 +1,6 @@
-"""How far collections in shards go: measure one shard here, simulate clusters, write the page.
+"""How far collections in slices go: measure one slice here, simulate clusters, write the page.
 
-Measures what a shard takes on this machine (a minute of processor time, more on a busy machine), checks the
+Measures what a slice takes on this machine (a minute of processor time, more on a busy machine), checks the
 formulae against small runs, and simulates clusters that are not at hand. Writes ``scale.json`` and
 ``scale.md``.
 """

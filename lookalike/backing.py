@@ -8,12 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lookalike import disk
-from lookalike.collection import checking, connections, copying, copying_shards, events, queries, retelling
+from lookalike.collection import checking, connections, copying, events, queries, retelling
 from lookalike.collection.failures import in_words
 from lookalike.collection.gallery import Gallery
-from lookalike.collection.membership import is_collection
 from lookalike.collection.opening import open_gallery
-from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable, LookalikeError, NotFound, StorageFailed
 from lookalike.indexing import table_fits
@@ -65,8 +63,7 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
     ----------
     gallery : Gallery
     destination : path
-        The file to write, or a folder, in which it is called after the gallery and the time. Of a collection
-        in several files the backup is a folder too, of all files as they are at one moment.
+        The file to write, or a folder, in which it is called after the gallery and the time.
     track : callable
         Shows progress.
 
@@ -84,9 +81,6 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
     # Noted before it is there: a note too many is harmless, a backup that nobody knows of is not.
     note = _noted(gallery, target)
     try:
-        if isinstance(gallery, ShardedGallery):
-            sets = copying_shards.back_up(gallery, target, track)
-            return BackedUp(target, sets, note is not None)
         with in_words(target), copying.aside(target) as working:
             with gallery._opened.stream() as connection:
                 copying.fill(connection, working, track, is_held=True)
@@ -95,7 +89,7 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
                 raise Conflict(f"{target} was made meanwhile by somebody else: choose another name")
     except BaseException:
         if note is not None:
-            with suppress(LookalikeError), gallery.shards[0]._opened.transaction(writing=True) as connection:
+            with suppress(LookalikeError), gallery._opened.transaction(writing=True) as connection:
                 events.forget_backup(connection, note)
         raise
     return BackedUp(target, sets, note is not None)
@@ -133,8 +127,6 @@ def restore(
     origin, target = Path(source), Path(path).absolute()
     if not origin.exists():
         raise NotFound(f"there is no backup at {origin}: name the file that `lookalike backup` made")
-    if is_collection(origin):
-        return _restore_shards(origin, target, replace, track, wait)
     with in_words(origin):
         connections.check_file(origin)
         if target.exists() and target.samefile(origin):
@@ -167,25 +159,6 @@ def restore(
     return _restored(target, kept, back)
 
 
-def _restore_shards(origin: Path, target: Path, replace: bool, track: Track, wait: float) -> Restored:
-    if target.exists() and target.samefile(origin):
-        raise BadInput(f"{origin} cannot be restored to itself: name another folder")
-    if target.exists() and not is_collection(target):
-        raise BadInput(
-            f"{target} is there already and is no collection of several files, which {origin} is: "
-            f"choose another name"
-        )
-    if target.exists() and not replace:
-        raise Conflict(
-            f"{target} is there already: restore to another name, or replace it (--replace), "
-            f"which keeps the old one"
-        )
-    _check_folder(target)
-    with in_words(target):
-        kept, back = copying_shards.bring_back(origin, target.resolve(), wait, track)
-    return _restored(target, kept, back)
-
-
 def _restored(target: Path, kept: Path | None, back: tuple[str, ...]) -> Restored:
     with open_gallery(target) as gallery:
         store = TableStore.beside(target)
@@ -195,12 +168,9 @@ def _restored(target: Path, kept: Path | None, back: tuple[str, ...]) -> Restore
 
 
 def _target(gallery: Path, destination: Path) -> Path:
-    # Nothing is put into a collection of several files.
-    if not destination.is_dir() or is_collection(destination):
+    if not destination.is_dir():
         return destination
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
-    if gallery.is_dir():
-        return destination / f"{gallery.resolve().name}-{when}"
     return destination / f"{gallery.stem}-{when}{gallery.suffix or '.gallery'}"
 
 
@@ -211,11 +181,9 @@ def _check_folder(target: Path) -> None:
 
 def _noted(gallery: Gallery, target: Path) -> int | None:
     """Note a backup in the gallery; not in one of an older format, which that would change, or read-only."""
-    if int(gallery.facts()["format"] or 0) < events.SINCE or not connections.is_writable(
-        gallery.shards[0].path
-    ):
+    if int(gallery.facts()["format"] or 0) < events.SINCE or not connections.is_writable(gallery.path):
         return None
-    with gallery.shards[0]._opened.transaction(writing=True) as connection:
+    with gallery._opened.transaction(writing=True) as connection:
         return events.note_backup(connection, target)
 
 

@@ -12,7 +12,7 @@ from lookalike.collection.tables import StoredTables
 from lookalike.preparations.contract import Preparation
 from lookalike.room import Need
 from lookalike.similarities.contract import SetSimilarity
-from lookalike.transitivity.sizes import index_need, lists_need, spread
+from lookalike.transitivity.sizes import index_need, spread
 
 
 def work(contents: Mapping[str, str], similarity: SetSimilarity) -> str:
@@ -26,11 +26,8 @@ def need(
     preparation: Preparation,
     contents: Mapping[str, str],
     count: int,
-    is_spread: bool = False,
 ) -> Need:
-    """Estimate from a few sets, which are prepared for it; of sets in shards only the lists are here."""
-    if is_spread:
-        return lists_need(similarity, len(contents), count)
+    """Estimate from a few sets, which are prepared for it."""
     counts = {one.id: one.faces for one in gallery.listing()}
     ids = [id for id in contents if id in counts]
     faces = np.array([counts[id] for id in ids], dtype=np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,24 +16,20 @@ from numpy.typing import NDArray
 from lookalike import estimating, parts, preparing, room
 from lookalike.collection.checking import check_counts
 from lookalike.collection.gallery import Gallery
-from lookalike.collection.sharded import ShardedGallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.collection.unfinished import SECONDS_BETWEEN_KEEPING, Unfinished
-from lookalike.engaging import check_spread, choose_engine
-from lookalike.engines.contract import Engine
+from lookalike.engines.contract import Engine, Label
 from lookalike.errors import BadInput, LookalikeError, StorageFailed
 from lookalike.faceset import FaceSet
 from lookalike.loose import index_loose
-from lookalike.packing import from_arrays, hashes_of, made_by, to_arrays
-from lookalike.partly import index_of_part
+from lookalike.packing import from_arrays, hashes_of, made_by, prepared_of, to_arrays
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.preparing import AUTO, choose, is_ready, prepare, table_kind
 from lookalike.progress import Track, silent
 from lookalike.room import Need
 from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
-from lookalike.spreading import hold_shards
-from lookalike.transitivity.held import Held
+from lookalike.slicing import Hold, hold_slices, identity
 from lookalike.transitivity.proxies import grow_neighbours, update_neighbours
 from lookalike.transitivity.tables import Neighbours, Tables
 
@@ -64,7 +61,7 @@ def index(
         a gallery of enough sets, and nothing otherwise. It is learnt once, and kept as long as the gallery
         holds every set that it was learnt from.
     engine : Engine or str
-        Where the shards of a gallery in several files are opened and compared.
+        Where sets are compared: one of a cluster holds them in slices, as many as it has machines.
 
     Raises
     ------
@@ -76,28 +73,24 @@ def index(
     part: SetSimilarity = parts.build("similarities", similarity)
     if isinstance(gallery, (str, Path)):
         raise BadInput(f"a gallery must be opened first: write Gallery({str(gallery)!r})")
-    check_spread(gallery, engine)
+    place: Engine = parts.build("engines", engine)
     if not isinstance(gallery, Gallery):
-        return index_loose(gallery, part, COUNT, track, preparation)
-    if isinstance(gallery, ShardedGallery) and gallery.unreachable:
-        return index_of_part(gallery, part, FORMAT, preparation, engine)
+        hold: Hold = partial(hold_slices, similarity=part, engine=place)
+        return index_loose(gallery, part, COUNT, track, preparation, hold)
     check_counts(gallery)
     if not len(gallery):
         raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
     prepared = prepare(gallery, preparation, track)
-    snapshot, held = partial(_snapshot, gallery, part, prepared), None
-    if isinstance(gallery, ShardedGallery):
-        place = choose_engine(engine)
-        contents, fingerprint, held = hold_shards(gallery, part, prepared, snapshot, place)
-    else:
-        contents, fingerprint = snapshot()
+    contents, fingerprint = _snapshot(gallery, part, prepared)
     store, kind = TableStore.beside(gallery.path), table_kind(part, prepared)
+    label = Label(identity(gallery.path), "", kind, gallery.fingerprint(), fingerprint)
+    hold = partial(hold_slices, similarity=part, engine=place, label=label)
     stored = store.load(kind, fingerprint)
     if stored is None:
         old = store.latest(kind, besides=fingerprint)
-        tables = None if old is None else _updated(gallery, part, prepared, contents, old, held, track)
+        tables = None if old is None else _updated(gallery, part, prepared, contents, old, hold, track)
         if tables is None:
-            tables = _built(gallery, part, prepared, contents, store, fingerprint, held, track)
+            tables = _built(gallery, part, prepared, contents, store, fingerprint, hold, track)
         stored = store.save(
             kind,
             fingerprint,
@@ -108,7 +101,6 @@ def index(
                 "version": part.version,
                 "preparation": parts.spec(prepared),
                 "prepared": prepared.fingerprint(),
-                **({} if held is None else {"spread": True}),
             },
         )
         store.keep_only(kind, fingerprint)
@@ -124,7 +116,8 @@ def index(
         # are removed by now. One that is newer is somebody else's.
         with suppress(StorageFailed):
             store.erase_older(stored)
-    return from_arrays(stored.arrays, part, prepared, fingerprint, held)
+    tables = from_arrays(stored.arrays, part, prepared, fingerprint)
+    return replace(tables, sets=hold(prepared_of(stored.arrays)))
 
 
 def is_indexed(gallery: Gallery, similarity: SetSimilarity, preparation: Preparation | str = AUTO) -> bool:
@@ -140,14 +133,13 @@ def needed(gallery: Gallery, similarity: SetSimilarity, preparation: Preparation
     if not len(gallery) or is_indexed(gallery, similarity, preparation):
         return None
     contents, kind = gallery.contents(), table_kind(similarity, choose(gallery, preparation))
-    is_spread = isinstance(gallery, ShardedGallery)
     old = [one for one in TableStore.beside(gallery.path).stored() if one.manifest.kind == kind]
     if is_ready(gallery, preparation):
         if old:
             return estimating.need_with(old[0], contents)
-        return estimating.need(gallery, similarity, prepare(gallery, preparation), contents, COUNT, is_spread)
+        return estimating.need(gallery, similarity, prepare(gallery, preparation), contents, COUNT)
     # Prepared faces are mostly shorter, nobody knows yet by how much.
-    need = estimating.need(gallery, similarity, Nothing(), contents, COUNT, is_spread)
+    need = estimating.need(gallery, similarity, Nothing(), contents, COUNT)
     return Need(max(need.memory, preparing.learning_bytes(_dimension(gallery))), need.disk)
 
 
@@ -198,20 +190,17 @@ def _built(
     contents: Mapping[str, str],
     store: TableStore,
     fingerprint: str,
-    held: Held | None,
+    hold: Hold,
     track: Track,
 ) -> Tables:
     """Compare all pairs; what is done is kept now and then, and at an interruption, to go on from there."""
-    need = estimating.need(gallery, similarity, preparation, contents, COUNT, held is not None)
+    need = estimating.need(gallery, similarity, preparation, contents, COUNT)
     room.check(estimating.work(contents, similarity), need, store.folder)
-    sets: PreparedSets | Held
-    if held is None:
-        prepared = preparing.prepared_sets(gallery.sets(list(contents)), similarity, preparation)
-        sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
-    else:
-        sets = held
-    # Shards are sent other runs than are compared here.
-    origin = fingerprint if held is None else f"{fingerprint}-shards"
+    prepared = preparing.prepared_sets(gallery.sets(list(contents)), similarity, preparation)
+    sets = PreparedSets.join(track(prepared, "preparing sets", len(contents)))
+    held = hold(sets)
+    # Slices are sent other runs than are compared here.
+    origin = fingerprint if held is sets else f"{fingerprint}-slices"
     work = Unfinished(
         store, _unfinished(table_kind(similarity, preparation)), origin, SECONDS_BETWEEN_KEEPING
     )
@@ -222,7 +211,7 @@ def _built(
         return near._asdict() if near is not None else {}
 
     with work.kept_at_the_end(lambda: done, state):
-        for finished in grow_neighbours(similarity, sets, COUNT, near, done, track):
+        for finished in grow_neighbours(similarity, held, COUNT, near, done, track):
             done, near = finished
             work.step(done, state)
     assert near is not None  # a gallery that holds a set has at least one run to compare
@@ -239,7 +228,7 @@ def _updated(
     preparation: Preparation,
     contents: Mapping[str, str],
     stored: StoredTables,
-    held: Held | None,
+    hold: Hold,
     track: Track,
 ) -> Tables | None:
     """Carry old tables over; None if they are of another format or version, or prepared otherwise."""
@@ -248,24 +237,20 @@ def _updated(
         return None
     place = TableStore.beside(gallery.path).folder
     room.check(estimating.work(contents, similarity), estimating.need_with(stored, contents), place)
-    old = from_arrays(stored.arrays, similarity, preparation, held=held)
+    old = from_arrays(stored.arrays, similarity, preparation)
     old_contents = {id: bytes(row).hex() for id, row in zip(old.ids, stored.arrays["hashes"], strict=True)}
     now = {id: number for number, id in enumerate(contents)}
     places = np.array(
         [now[id] if contents.get(id) == old_contents[id] else -1 for id in old.ids], dtype=np.int64
     )
-    sets: PreparedSets | Held
-    if held is None:
-        fresh = [id for id in contents if old_contents.get(id) != contents[id]]
-        new = preparing.prepared_sets(gallery.sets(fresh), similarity, preparation)
-        shown = track(new, "preparing sets", len(fresh))
-        prepared: dict[str, Prepared] = dict(zip(fresh, shown, strict=True))
-        sets = PreparedSets.join(
-            [prepared[id] if id in prepared else old.sets[old.numbers[id]] for id in contents]
-        )
-    else:
-        sets = held
-    near = update_neighbours(similarity, sets, old.neighbours, places, COUNT, track)
+    fresh = [id for id in contents if old_contents.get(id) != contents[id]]
+    new = preparing.prepared_sets(gallery.sets(fresh), similarity, preparation)
+    shown = track(new, "preparing sets", len(fresh))
+    prepared: dict[str, Prepared] = dict(zip(fresh, shown, strict=True))
+    sets = PreparedSets.join(
+        [prepared[id] if id in prepared else old.sets[old.numbers[id]] for id in contents]
+    )
+    near = update_neighbours(similarity, hold(sets), old.neighbours, places, COUNT, track)
     return Tables(tuple(contents), _dimension(gallery), similarity, sets, near, preparation=preparation)
 
 

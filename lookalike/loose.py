@@ -11,6 +11,7 @@ from lookalike.faceset import FaceSet, unique_ids
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Track
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
+from lookalike.slicing import Hold
 from lookalike.transitivity.proxies import find_neighbours
 from lookalike.transitivity.tables import Tables
 
@@ -21,6 +22,7 @@ def index_loose(
     count: int,
     track: Track,
     preparation: Preparation | str,
+    hold: Hold,
 ) -> Tables:
     """Prepare sets and compare all pairs, keeping so many neighbours of each.
 
@@ -43,9 +45,10 @@ def index_loose(
     prepared = PreparedSets.join(
         track(preparing.prepared_sets(ordered, similarity, learnt), "preparing sets", len(ordered))
     )
-    near = find_neighbours(similarity, prepared, count, track)
+    held = hold(prepared)
+    near = find_neighbours(similarity, held, count, track)
     ids = tuple(faceset.id for faceset in ordered)
-    return Tables(ids, lengths.pop(), similarity, prepared, near, preparation=learnt)
+    return Tables(ids, lengths.pop(), similarity, held, near, preparation=learnt)
 
 
 def _listed(given: Any) -> list[FaceSet]:

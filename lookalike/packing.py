@@ -14,18 +14,14 @@ from lookalike.collection.tables import StoredTables
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
-from lookalike.transitivity.held import Held
+from lookalike.transitivity.held import Held, whole
 from lookalike.transitivity.tables import Neighbours, Tables
 
 
 def to_arrays(tables: Tables) -> dict[str, NDArray[Any]]:
-    """Name every array of the tables; similarity and preparation are kept elsewhere.
-
-    Prepared sets that lie in shards are kept beside these.
-    """
+    """Name every array of the tables; similarity and preparation are kept elsewhere."""
     arrays = {**ids_to_arrays(tables.ids), "dimension": np.array([tables.dimension])}
-    if not isinstance(tables.sets, Held):
-        arrays |= prepared_to_arrays(tables.sets)
+    arrays |= prepared_to_arrays(whole(tables.sets).here if isinstance(tables.sets, Held) else tables.sets)
     return arrays | {f"neighbours/{name}": array for name, array in tables.neighbours._asdict().items()}
 
 
@@ -34,10 +30,9 @@ def from_arrays(
     similarity: SetSimilarity,
     preparation: Preparation,
     fingerprint: str = "",
-    held: Held | None = None,
 ) -> Tables:
-    """Make tables of the arrays that `to_arrays` named, and of prepared sets that are held elsewhere."""
-    sets = prepared_of(arrays) if held is None else held
+    """Make tables of the arrays that `to_arrays` named."""
+    sets = prepared_of(arrays)
     near = Neighbours(**_group(arrays, "neighbours/"))
     dimension = int(arrays["dimension"][0])
     return Tables(ids_of(arrays), dimension, similarity, sets, near, fingerprint, preparation=preparation)
@@ -80,11 +75,6 @@ def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
     return {name.removeprefix(prefix): array for name, array in chosen.items()}
 
 
-def is_spread(stored: StoredTables) -> bool:
-    """Whether the prepared sets of an index lie in shards."""
-    return bool(stored.facts.get("spread", False))
-
-
 def is_index(stored: StoredTables) -> bool:
     """Whether a stored table is an index, and not something that was made from one."""
     return "similarity" in stored.facts
@@ -97,53 +87,8 @@ def made_by(stored: StoredTables) -> tuple[str, str]:
     return str(stored.facts.get("on", stored.facts.get("similarity", ""))), str(prepared)
 
 
-# What is wrong with arrays, though they are those that were saved.
-
-
-def prepared_faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
-    """All that arrays of prepared sets say which they cannot say, in words."""
-    wrong = list(_list_faults(arrays))
-    yield from wrong or _prepared_faults(arrays, len(arrays["ids/starts"]) - 1)
-    yield from (f"array {name!r} holds a number that is not finite" for name in not_finite(arrays))
-
-
-def _list_faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
-    if missing := [name for name in ("ids/bytes", "ids/starts", "hashes") if name not in arrays]:
-        yield f"it has no array {missing[0]!r}"
-        return
-    if not starts_fit(arrays["ids/starts"], len(arrays["ids/bytes"])):
-        yield "its ids do not begin and end where they should"
-        return
-    count = len(arrays["ids/starts"]) - 1
-    text = bytes(arrays["ids/bytes"])
-    ids = [text[a:b] for a, b in pairwise(arrays["ids/starts"].tolist())]
-    if any(one >= other for one, other in pairwise(ids)):
-        yield "its ids are not in order, or one comes twice"
-    if arrays["hashes"].shape != (count, 32) or arrays["hashes"].dtype != np.uint8:
-        yield "it does not tell the content of every set"
-
-
 def not_finite(arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
     """Names of arrays that hold a NaN or an infinite number."""
     for name, array in arrays.items():
         if array.dtype.kind in "fc" and not np.isfinite(array).all():
             yield name
-
-
-def _prepared_faults(arrays: Mapping[str, NDArray[Any]], count: int) -> Iterator[str]:
-    prepared = {name.removeprefix("prepared/") for name in arrays if name.startswith("prepared/")}
-    starts = {name.removeprefix("starts/") for name in arrays if name.startswith("starts/")}
-    if not prepared or prepared != starts:
-        yield "its prepared sets are not told where they begin"
-        return
-    for name in sorted(prepared):
-        ends, array = arrays[f"starts/{name}"], arrays[f"prepared/{name}"]
-        if len(ends) != count + 1 or not starts_fit(ends, len(array)):
-            yield f"the prepared sets in {name!r} do not begin and end where they should"
-
-
-def starts_fit(starts: NDArray[Any], length: int) -> bool:
-    """Whether numbers tell where parts of something of this length begin, and its end."""
-    if starts.ndim != 1 or not len(starts) or starts.dtype.kind not in "iu":
-        return False
-    return bool(starts[0] == 0 and starts[-1] == length and (np.diff(starts) >= 0).all())

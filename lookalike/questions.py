@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from lookalike.asking import Several
-from lookalike.collection.connections import is_gallery
+from lookalike.collection.connections import is_gallery, is_split
 from lookalike.collection.gallery import Gallery
-from lookalike.collection.membership import is_collection
 from lookalike.collection.opening import open_gallery
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.everybody import read_everybody, seen_in
@@ -121,7 +120,7 @@ def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterato
     BadInput, NotFound, Conflict
         If it cannot be read, or is described otherwise than the gallery.
     """
-    if is_gallery(path) or is_collection(path):
+    if is_gallery(path) or is_split(path):
         with open_gallery(path) as other:
             if other.descriptor not in (None, gallery.descriptor):
                 raise Conflict(

@@ -71,8 +71,6 @@ class Ranking(Sequence[Answer]):
         The parts that made the order, with their options.
     sets : int
         How many sets there are besides the query: more than were ranked if a shortlist was.
-    unreachable : int
-        How many more sets the gallery has that could not be reached, and so were not ranked.
     worth_reading : int or None
         How many sets, the first ones, are more likely the query's person than not; there may be more of them
         than answers were asked for. None where nothing can be said.
@@ -89,7 +87,6 @@ class Ranking(Sequence[Answer]):
     reranker: str
     sets: int
     worth_reading: int | None = None
-    unreachable: int = 0
     pictures: Callable[[str], Sequence[bytes]] | None = field(default=None, compare=False, repr=False)
     query_pictures: Sequence[bytes] | None = field(default=None, compare=False, repr=False)
 
@@ -113,12 +110,7 @@ class Ranking(Sequence[Answer]):
 
     @property
     def reading(self) -> str:
-        """Where the ranking stops being worth reading, and what it does not cover, in a sentence or two."""
-        if not self.unreachable:
-            return self._worth()
-        return f"{self._worth()} {self.unreachable} more sets could not be reached: nothing is said of them."
-
-    def _worth(self) -> str:
+        """Where the ranking stops being worth reading, in a sentence."""
         worth = self.worth_reading
         if worth is None:
             return "How sure an answer is cannot be said of so few sets."

@@ -264,7 +264,6 @@ def _ranking(
         parts.spec(search.reranker),
         told.sets,
         worth_reading(chances),
-        search.tables.unreachable,
         search.pictures,
         None if isinstance(query, str) else query.pictures,
     )

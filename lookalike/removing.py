@@ -72,7 +72,6 @@ def take_out(gallery: Gallery, take: Callable[[], Taken], track: Track = silent)
     track : callable
         Shows progress.
     """
-    gallery.check_whole()  # before any table is deleted
     store = TableStore.beside(gallery.path)
     before = {stored.manifest.kind: stored.path for stored in store.stored()}
     # What still fits knows no removed set; the rest is out of date, perhaps since an interrupted removal.

@@ -186,7 +186,7 @@ class Search:
         total = self._others(row)
         worth = worth_reading(chances)
         own = None if isinstance(query, str) else query.pictures
-        about = (total, similarity, reranker, total, worth, self.tables.unreachable, self.pictures, own)
+        about = (total, similarity, reranker, total, worth, self.pictures, own)
         return Ranking(name_of(query), tuple(answers), *about)
 
     def _answers(
@@ -274,7 +274,7 @@ def find(
     preparation : Preparation or str
         What is done to faces before they are compared; ``auto`` suits it to the gallery (see `index`).
     engine : Engine or str
-        Where the shards of a gallery in several files are opened and compared.
+        Where sets are compared: one of a cluster holds them in slices, as many as it has machines.
     """
     search = open_search(gallery, similarity, reranker, seed, track, shortlist, preparation, engine)
     return search.find(query, top)
@@ -301,5 +301,5 @@ def explain(
 
 def _pictures(path: Path, set_id: str) -> Sequence[bytes]:
     """Read the pictures of a set when somebody looks; by then the gallery may have been closed."""
-    with open_gallery(path, partial=True) as gallery:
+    with open_gallery(path) as gallery:
         return gallery.get(set_id, pictures=True).pictures

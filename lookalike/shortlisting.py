@@ -68,8 +68,6 @@ def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool 
 
 
 def _is_due(tables: Tables, reranker: Reranker, wanted: bool | None) -> bool:
-    if tables.unreachable:
-        return False  # codes are of the whole gallery
     if wanted is not None:
         return wanted
     least = HUGE if reranker.pools else LARGE

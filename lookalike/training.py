@@ -42,11 +42,6 @@ def train(
     """
     part: Reranker = parts.build("rerankers", reranker)
     check_seed(seed)
-    if part.asks and tables.unreachable:
-        raise BadInput(
-            f"{parts.spec(part)} asks proxies, of which some are among the {tables.unreachable} sets that "
-            "cannot be reached: choose auto or baseline, or bring the missing shards back"
-        )
     rng = np.random.default_rng(seed)
     return kept(
         gallery if part.is_learnt else None,

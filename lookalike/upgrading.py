@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike import disk
-from lookalike.collection import checking, connections, copying, events, membership, queries, schema
+from lookalike.collection import checking, connections, copying, events, queries, schema
 from lookalike.collection.failures import in_words
-from lookalike.collection.membership import is_collection
 from lookalike.errors import GalleryUnreadable, NotFound
 from lookalike.progress import Track, silent
 
@@ -47,20 +46,13 @@ def upgrade(path: str | Path, keep: bool = True, track: Track = silent, wait: fl
     StorageFailed
         If the disk refuses, or others use it: nothing is changed.
     """
-    if is_collection(Path(path)):
-        with in_words(Path(path)):
-            files = membership.read(Path(path)).files
-        # Each file is whole and of one format at every moment; a collection may hold files of two.
-        each = [upgrade(Path(path) / name, keep, track, wait) for name in files]
-        return Upgraded(
-            min(one.before for one in each), schema.FORMAT, next((one.kept for one in each if one.kept), None)
-        )
     if not Path(path).exists():
         raise NotFound(f"there is no gallery at {path}: name the gallery file")
     target = Path(path).resolve()
     with in_words(Path(path)):
         connections.check_file(target)
         with closing(connections.connect(target, wait)) as connection:
+            connections.check_whole(connection, Path(path))
             before = schema.found(connection)
     if before == schema.FORMAT:
         return Upgraded(before, before, None)

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from lookalike import preparing
-from lookalike.collection import checking, checking_shards, manifest, shelved
+from lookalike.collection import checking, manifest, shelved
 from lookalike.collection.failures import in_words
 from lookalike.collection.findings import Finding, of_gallery, of_table
 from lookalike.collection.gallery import Gallery
-from lookalike.collection.membership import is_collection
 from lookalike.collection.opening import open_gallery
 from lookalike.collection.tables import StoredTables, TableStore
 from lookalike.errors import GalleryUnreadable, LookalikeError
@@ -57,9 +56,7 @@ def verify(gallery: Gallery | str | Path, track: Track = silent) -> list[Finding
         If the disk refuses.
     """
     path = gallery.path if isinstance(gallery, Gallery) else Path(gallery)
-    several = is_collection(path)
-    found = (checking_shards if several else checking).findings(path.absolute(), track=track)
-    found = [_called(one, path) for one in found]
+    found = [_called(one, path) for one in checking.findings(path.absolute(), track=track)]
     with in_words(path):
         found += shelved.strangers(path.resolve())
         tables = shelved.paths(TableStore.beside(path).folder)

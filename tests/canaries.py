@@ -8,7 +8,6 @@ import numpy as np
 
 from lookalike import FaceSet, Gallery, index, judging, open_gallery, open_search, parts
 from lookalike.collection.media import MediaFile
-from lookalike.sharding import split
 from lookalike.sighting import Sighting
 from tests.small_world import small_world
 
@@ -31,17 +30,13 @@ def canary(number: int = 0, dimension: int = 12) -> FaceSet:
 
 
 def leaving() -> list[str]:
-    """The two sets of the person, and one of a stranger, which lies in another shard of five."""
+    """The two sets of the person, and one of a stranger."""
     return [*IDS, small_world(people=4, sets=2)[0][5].id]
 
 
-def fill(path: Path, tables: bool = True, shards: int = 0) -> None:
-    """A gallery of eight strangers and two sets of the person, with everything that may be known of them.
-
-    With `shards` it is a collection of so many files.
-    """
-    whole = path.with_name(f"{path.name}.whole") if shards else path
-    with Gallery(whole, create=True) as gallery:
+def fill(path: Path, tables: bool = True) -> None:
+    """A gallery of eight strangers and two sets of the person, with everything that may be known of them."""
+    with Gallery(path, create=True) as gallery:
         others = small_world(people=4, sets=2)[0]
         for faceset in others:
             gallery.add(faceset)
@@ -55,9 +50,6 @@ def fill(path: Path, tables: bool = True, shards: int = 0) -> None:
         judging.judge(gallery, IDS[0], [IDS[1]], "same")
         person = judging.name(gallery, [IDS[0]], NAMES[0])
         judging.rename(gallery, person.number, NAMES[1])
-    if shards:
-        split(whole, path, shards)
-        whole.unlink()
     if tables:
         with open_gallery(path) as gallery:
             for name in SIMILARITIES:

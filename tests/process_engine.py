@@ -16,7 +16,7 @@ from lookalike.engines.local import Local
 
 
 class Processes(Engine):
-    """Maps in processes that are started for it; holds shards in this one.
+    """Maps in processes that are started for it; holds slices in this one.
 
     Parameters
     ----------

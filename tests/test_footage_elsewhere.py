@@ -19,7 +19,6 @@ from lookalike.forgetting import forget
 from lookalike.intake.elsewhere import TRIES
 from lookalike.intake.plan import Plan
 from lookalike.progress import Item
-from lookalike.sharding import split
 from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
 from tests.process_engine import Processes
@@ -70,15 +69,6 @@ def test_albums_are_grouped_the_same(archive: Path, tmp_path: Path, processes: P
     assert expected.added == ["a#1", "a#2", "b#1", "b#2", "good.mkv#1"]
     assert expected.grown == ["a#1", "b#1"]
     assert add(tmp_path / "there", sources, media.DRAWN, engine=processes) == expected
-    assert whole(tmp_path / "there") == whole(tmp_path / "here")
-
-
-def test_a_split_gallery_is_filled_the_same(archive: Path, tmp_path: Path, processes: Processes) -> None:
-    add(tmp_path / "first", [archive / "b"], "lbp")
-    for name in ("here", "there"):
-        split(tmp_path / "first", tmp_path / name, 3)
-    expected = add(tmp_path / "here", [archive])
-    assert add(tmp_path / "there", [archive], engine=processes) == expected
     assert whole(tmp_path / "there") == whole(tmp_path / "here")
 
 

@@ -27,7 +27,6 @@ def filled(path: Path, sets: list[FaceSet]) -> Gallery:
 def same_bits(one: Tables, other: Tables) -> None:
     assert one.ids == other.ids
     assert one.dimension == other.dimension
-    # Those that lie in shards are fetched.
     whole, its_whole = one.sets[:], other.sets[:]
     for mine, theirs in ((whole.arrays, its_whole.arrays), (whole.starts, its_whole.starts)):
         assert mine.keys() == theirs.keys()

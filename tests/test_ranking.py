@@ -56,7 +56,7 @@ def test_nothing_can_be_changed() -> None:
 
 def test_plain_values() -> None:
     plain = json.loads(json.dumps(RANKING.to_dict()))
-    said = {"query", "answers", "total", "similarity", "reranker", "sets", "worth_reading", "unreachable"}
+    said = {"query", "answers", "total", "similarity", "reranker", "sets", "worth_reading"}
     assert set(plain) == said
     assert plain["query"] == "q"
     assert plain["total"] == 12
@@ -216,9 +216,3 @@ def test_a_ranking_of_a_gallery_can_be_sent_to_another_process(tmp_path: Path) -
     sent = pickle.loads(pickle.dumps(ranking))
     assert sent == ranking
     assert sent._repr_html_() == ranking._repr_html_()
-
-
-def test_what_could_not_be_reached_is_told() -> None:
-    part = replace(RANKING, worth_reading=1, unreachable=7)
-    assert part.reading.endswith("than not. 7 more sets could not be reached: nothing is said of them.")
-    assert part.to_dict()["unreachable"] == 7

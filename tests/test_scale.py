@@ -28,9 +28,9 @@ from lookalike.rerankers import _kinship
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
 from lookalike.transitivity import kin, proxies, tables
-from lookalike.transitivity.shard import Shard
 from lookalike.transitivity.shortlist import Sizes
-from lookalike.transitivity.sizes import lists_bytes, lists_need
+from lookalike.transitivity.sizes import lists_bytes, pairs_bytes
+from lookalike.transitivity.slices import Slice
 from lookalike.transitivity.spread import SpreadSets
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +78,10 @@ def test_bytes_of_lists_are_those_of_the_library() -> None:
     assert model.list_bytes(500) == lists_bytes(MaxMax(), 500, model.NEIGHBOURS)
     assert model.asking_bytes(2, 10.0) == 2 * (10 + 1200)
     assert model.indexing_bytes(2, 10.0) == 2 * (10 + 2 * 1200 + 32 * 40)
-    both = model.indexing_bytes(500, 0.0), lists_need(MaxMax(), 500, model.NEIGHBOURS).memory
+    both = (
+        model.indexing_bytes(500, 0.0),
+        2 * lists_bytes(MaxMax(), 500, model.NEIGHBOURS) + pairs_bytes(MaxMax(), 500),
+    )
     assert both[0] == both[1]
 
 
@@ -99,9 +102,9 @@ def test_bytes_of_a_row_are_those_that_travel() -> None:
     part = MaxMax()
     sets = PreparedSets.join(part.prepare(rng.standard_normal((2, 5))) for _ in range(6))
     places = [np.array([0, 2, 5]), np.array([1, 3, 4])]
-    shards = [Shard(part, PreparedSets.join(sets[int(one)] for one in own)) for own in places]
-    residents = Local().hold(lambda number: shards[number], [(0,), (1,)])
-    held = SpreadSets(residents, places, np.full(6, 2), part)
+    given = [(part, PreparedSets.join(sets[int(one)] for one in own)) for own in places]
+    residents = Local().hold(Slice, given)
+    held = SpreadSets(residents, places, sets, part)
     held.compare(sets[:1])
     asked = 2 * weight((sets[:1],))
     assert residents.traffic.bytes - asked == 6 * model.ROW_BYTES
@@ -135,7 +138,7 @@ def test_a_run_by_hand() -> None:
     pairs = s * 64 * (2 - 64 / s)
     assert model.offered(n, s, np.array([3.0])).tolist() == [pairs]
     products = 2 * 2048 * 2048 * 3
-    assert model.shard_seconds(n, COST, np.array([3.0])) == pytest.approx(products / 1e10 + pairs * 1e-6)
+    assert model.slice_seconds(n, COST, np.array([3.0])) == pytest.approx(products / 1e10 + pairs * 1e-6)
     # All later lists change, and those of the run.
     assert model.merge_seconds(n, COST, np.array([3.0])) == pytest.approx(2 * s * 1e-5 + pairs * 1e-7)
     assert model.own_seconds(n, COST, np.array([3.0])) == pytest.approx(products / 1e10)
@@ -144,12 +147,12 @@ def test_a_run_by_hand() -> None:
 
 
 def test_a_query_by_hand() -> None:
-    # 2 cores at a half are one thread; 10 sets a shard, 24 bytes a set to read.
+    # 2 cores at a half are one thread; 10 sets a slice, 24 bytes a set to read.
     assert model.row_seconds(20, COST, NODE, 2) == pytest.approx(10 * 1e-6)
     assert model.row_seconds(20, replace(COST, row=1e-9), NODE, 2) == pytest.approx(10 * 24 / 1e9)
     assert model.row_at_coordinator(100, COST, NODE) == pytest.approx(100 * (24e-9 + 1e-8))
-    shard, coordinator = model.proxies_seconds(100, COST, NODE, 2)
-    assert shard == pytest.approx(100 * 20 * 1e-8 / 2)
+    slice, coordinator = model.proxies_seconds(100, COST, NODE, 2)
+    assert slice == pytest.approx(100 * 20 * 1e-8 / 2)
     assert coordinator == pytest.approx(100 * 640e-9 + 1000 * 1e-7 + 1000 / 4.5e6)
     assert model.look_seconds(20, COST, NODE, 2) == pytest.approx(1e-3 + 10 * 2 * 1e-8)
     assert model.guess_bytes(3) == 3 * (8 + 4 + 8)
@@ -183,11 +186,11 @@ class Exponential(Tail):
 
 
 @pytest.mark.parametrize("percent", [50, 99])
-def test_the_slowest_of_exponential_shards(percent: int) -> None:
+def test_the_slowest_of_exponential_slices(percent: int) -> None:
     found = draws.slowest(Exponential(), [1, 4, 32], 40_000, 0)
-    for shards, drawn in found.items():
+    for slices, drawn in found.items():
         # (1 - exp(-x))^N = p
-        exact = -math.log(1 - (percent / 100) ** (1 / shards))
+        exact = -math.log(1 - (percent / 100) ** (1 / slices))
         assert np.percentile(drawn, percent) == pytest.approx(exact, rel=0.05)
 
 
@@ -200,7 +203,7 @@ def test_the_log_normal_has_median_one_and_its_tail_is_as_often_as_said() -> Non
     assert drawn[drawn > 1].min() >= 2
 
 
-def test_more_shards_are_never_quicker_and_a_seed_tells_all() -> None:
+def test_more_slices_are_never_quicker_and_a_seed_tells_all() -> None:
     counts = [1, 2, 8, 64]
     found = draws.slowest(Tail(), counts, 3000, 7)
     for fewer, more in pairwise(counts):
@@ -224,7 +227,7 @@ def test_failures_never_make_work_quicker() -> None:
     assert np.isinf(draws.with_failures(1000.0, 1.0, 60.0, 100, 1.0, 10, 3)).all()
 
 
-def test_a_query_waits_for_its_rounds_and_for_shards_that_are_away() -> None:
+def test_a_query_waits_for_its_rounds_and_for_slices_that_are_away() -> None:
     ones = np.ones(20_000)
     quiet = draws.query_seconds([0.2, 0.1], [0.05, 0.01], [ones, 2 * ones], 0.001, 4)
     assert quiet == pytest.approx(0.2 + 0.2 + 0.06 + 0.002)
@@ -235,7 +238,7 @@ def test_a_query_waits_for_its_rounds_and_for_shards_that_are_away() -> None:
     assert failing.max() <= quiet.max() + 60
 
 
-def test_an_index_is_the_longer_of_shards_and_coordinator_and_what_lies_between() -> None:
+def test_an_index_is_the_longer_of_slices_and_coordinator_and_what_lies_between() -> None:
     s = model.run_sets(COST.faces)
     one = draws.index_seconds(s, COST, NODE, 1, np.ones(1))
     # A single run meets only itself, and goes to nobody but as a message.
@@ -243,9 +246,9 @@ def test_an_index_is_the_longer_of_shards_and_coordinator_and_what_lies_between(
     between = 2 * NODE.trip + s * (100 / 1e9 + 1e-5) + s * 108 / 1e9
     assert one["seconds"] == pytest.approx(own + s * 1e-5 + between)
     few, many = (draws.index_seconds(100 * s, COST, NODE, nodes, np.ones(1)) for nodes in (1, 10))
-    assert many["shards"] == pytest.approx(few["shards"] / 10)
+    assert many["slices"] == pytest.approx(few["slices"] / 10)
     assert many["coordinator"] == few["coordinator"]
-    assert many["seconds"] >= max(many["coordinator"], many["shards"]) + many["between"] - 1e-9
+    assert many["seconds"] >= max(many["coordinator"], many["slices"]) + many["between"] - 1e-9
     slower = draws.index_seconds(100 * s, COST, NODE, 1, np.array([1.0, 3.0]))
     assert slower["seconds"] >= few["seconds"]
 
@@ -278,7 +281,7 @@ def test_changes_are_where_their_formulae_reach_their_limits() -> None:
     assert found["bytes of the agreements of `learnt`, exact"] == pytest.approx(1.25e9 / 640)
     assert found["writing unfinished lists"] == pytest.approx(60 * 1e9 / 1200)
     assert found["weighing and pooling all sets, `auto`, exact"] == pytest.approx(1e6)
-    assert sim.shards_within(Node()) == int(0.1 * 1.25e9 / (2000 * 20)) == 3125
+    assert sim.slices_within(Node()) == int(0.1 * 1.25e9 / (2000 * 20)) == 3125
 
 
 def test_a_crossing_is_found() -> None:

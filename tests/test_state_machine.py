@@ -12,12 +12,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from lookalike import FaceSet, Gallery, find, index, open_gallery, parts
+from lookalike import FaceSet, Gallery, find, index, parts
 from lookalike.collection.tables import TableStore
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.removing import remove
 from tests.collection.samples import QUICK
-from tests.shards import empty_collection
 from tests.test_indexing import same_bits
 
 # Few ids, so that they are used again; in an order that is not that of their code points by accident.
@@ -163,17 +162,7 @@ class GalleryHistories(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
 
-class ShardedHistories(GalleryHistories):
-    """The same of a collection in three files."""
-
-    def opened(self, create: bool = False) -> Gallery:
-        if create:
-            empty_collection(self.path, 3)
-        return open_gallery(self.path)
-
-
 TestGalleryHistories = GalleryHistories.TestCase
-TestShardedHistories = ShardedHistories.TestCase
 TestGalleryHistories.settings = settings(
     max_examples=25,
     stateful_step_count=15,
@@ -182,4 +171,3 @@ TestGalleryHistories.settings = settings(
     report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.too_slow],
 )
-TestShardedHistories.settings = settings(TestGalleryHistories.settings, max_examples=8)

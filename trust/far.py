@@ -12,11 +12,11 @@ from lookalike.errors import LookalikeError
 from lookalike.retrieval import Search
 
 
-def main(address: str, folder: Path, stage: str) -> None:
+def main(address: str, path: Path, stage: str) -> None:
     """Answer the ids on stdin; a search that failed is opened anew for the next, as the page does."""
     search: Search | None = None
     said: dict[str, object]
-    with Ray(address) as engine, open_gallery(folder) as gallery:
+    with Ray(address) as engine, open_gallery(path) as gallery:
         for line in sys.stdin:
             try:
                 if search is None:

@@ -14,13 +14,13 @@ from lookalike.engines._ray_entry import SETTINGS
 from lookalike.progress import Item
 from tests.engines import nodes
 
-# Seconds after the moment until the node is killed, at most: then shards are at any point of their work.
+# Seconds after the moment until the node is killed, at most: then slices are at any point of their work.
 DELAY: Final = 0.1
 # Of the work; nearer to its end, it would often be over before the node is.
 LATEST: Final = 0.8
-# From when a process is there to hold a shard until it has opened it takes about so long.
+# From when a process is there to hold a slice until it has opened it takes about so long.
 OPENING: Final = 2.0
-# What Ray calls the processes that hold shards.
+# What Ray calls the processes that hold slices.
 HOLDER: Final = b"ray::Place"
 
 
@@ -34,7 +34,7 @@ class Nodes(nodes.Nodes):
         super().__init__(nodes.new_cluster(1))
 
     def held(self) -> int:
-        """How many processes of the second node hold a shard, or are about to."""
+        """How many processes of the second node hold a slice, or are about to."""
         return _holders(self.second.all_processes["raylet"][0].process.pid)
 
 
@@ -63,7 +63,7 @@ class Loss:
         self._thread.start()
 
     def begin_when_opening(self) -> None:
-        """Lose it while its shards are being opened."""
+        """Lose it while its slices are being opened."""
         self._thread = threading.Thread(target=self._lose_opening)
         self._thread.start()
 
@@ -105,7 +105,7 @@ class Loss:
 
 
 def _holders(raylet: int) -> int:
-    """How many processes of a node hold a shard."""
+    """How many processes of a node hold a slice."""
     found = 0
     for one in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it ended meanwhile

@@ -22,7 +22,7 @@ TITLE: Final = (
     "reference: random queries against 30 plain lines, on 1 and on 2 threads: rank by rank, bit by bit"
 )
 RELEASE: Final = 2_000
-LEFT_OUT: Final = "galleries in several files and other engines, which T29 has"
+LEFT_OUT: Final = "galleries in slices and other engines, which T29 has"
 # So many queries of each world.
 QUERIES: Final = 20
 # Worlds that one number of threads looks at before the other.

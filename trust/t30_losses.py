@@ -16,7 +16,6 @@ from lookalike.collection.gallery import Gallery
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.progress import Track, silent
 from lookalike.retrieval import Search
-from lookalike.sharding import split
 from lookalike.transitivity import tables as blocks
 from lookalike.transitivity.tables import Tables
 from lookalike.verifying import verify
@@ -24,10 +23,10 @@ from tests.small_world import small_world
 from trust.apart import run_apart
 from trust.losing import Loss, Nodes
 from trust.outcome import Outcome, share_of
-from trust.t29_several_files import let_go, write
+from trust.t29_slices import let_go, write
 
 TITLE: Final = (
-    "losses: a node of a cluster of two is killed while shards are opened, compared, evaluated and asked, or "
+    "losses: a node of a cluster of two is killed while slices are opened, compared, evaluated and asked, or "
     "between queries: answers and tables as if it had not been, nothing half-written"
 )
 RELEASE: Final = 20
@@ -35,9 +34,9 @@ LEFT_OUT: Final = (
     "the head node, and machines with networks of their own, which T31 has; moments follow from the seed but "
     "for what the system does meanwhile"
 )
-SHARDS: Final = 3
+NAME: Final = "x.gallery"
 PEOPLE: Final = 40
-# A collection as small as this is one block otherwise, and there would be one moment to lose a node at.
+# A gallery as small as this is one block otherwise, and there would be one moment to lose a node at.
 ROWS: Final = 64
 QUERIES: Final = 24
 STAGE: Final = "learnt:references=3"
@@ -51,7 +50,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
 
 
 class Expected(NamedTuple):
-    """What nobody disturbed: one file, in this process."""
+    """What nobody disturbed: in one piece, in this process."""
 
     neighbours: list[bytes]
     answers: list[str]
@@ -70,18 +69,18 @@ class Ready(NamedTuple):
 
 
 def prepare(folder: Path, seed: int) -> Ready:
-    """A cluster; a collection, with an index and without; and what the same sets in one file say."""
+    """A cluster; a gallery, with an index and without; and what it says in one piece."""
     blocks.BLOCK_ROWS = ROWS
     sets, labels = small_world(people=PEOPLE, sets=5, seed=seed % 2**32)
     strangers = small_world(people=QUERIES, sets=1, seed=(seed + 1) % 2**32)[0]
     asked = [query for one, other in zip(sets, strangers, strict=False) for query in (one.id, other)]
     queries: list[str | FaceSet] = asked[:QUERIES]
-    write(folder / "one", sets)
-    split(folder / "one", folder / "plain", SHARDS)
-    shutil.copytree(folder / "plain", folder / "indexed")
-    with open_gallery(folder / "indexed") as several:
-        index(several)
-    with open_gallery(folder / "one") as whole:
+    for name in ("one", "plain", "indexed"):
+        (folder / name).mkdir()
+        write(folder / name / NAME, sets)
+    with open_gallery(folder / "indexed" / NAME) as gallery:
+        index(gallery)
+    with open_gallery(folder / "one" / NAME) as whole:
         search = open_search(whole, reranker=STAGE)
         said = [ranked(search, query) for query in queries]
         expected = Expected(near(search.tables), said, evaluated(search, labels, silent))
@@ -92,15 +91,15 @@ def case(ready: Ready, number: int) -> tuple[str | None, str]:
     """Lose a node on one way; then everything is as it would have been, also for who comes later."""
     name, way = list(WAYS.items())[number % len(WAYS)]
     loss = Loss(ready.nodes, random.Random(f"{ready.seed} {number}"))
-    path = ready.folder / "work"
-    shutil.rmtree(path, ignore_errors=True)
-    shutil.copytree(ready.folder / ("plain" if number % 2 else "indexed"), path)
+    path = ready.folder / "work" / NAME
+    shutil.rmtree(path.parent, ignore_errors=True)
+    shutil.copytree(ready.folder / ("plain" if number % 2 else "indexed"), path.parent)
     try:
         with open_gallery(path) as gallery:
             wrong = way(ready, gallery, loss)
     finally:
         trouble = loss.end()
-    note = f"{name} ({'with' if loss.held else 'without'} shards)"
+    note = f"{name} ({'with' if loss.held else 'without'} slices)"
     if wrong or trouble:
         return f"{name}: {wrong or trouble}", note
     return left_behind(ready, path), note
@@ -113,9 +112,9 @@ def left_behind(ready: Ready, path: Path) -> str | None:
     with open_gallery(path) as gallery:
         search = open_search(gallery, reranker=STAGE)
         if near(search.tables) != ready.expected.neighbours:
-            return "other neighbours are kept than of one file"
+            return "other neighbours are kept than in one process"
         if ranked(search, ready.queries[0]) != ready.expected.answers[0]:
-            return "what is kept answers otherwise than one file"
+            return "what is kept answers otherwise than one process"
     return None
 
 
@@ -135,7 +134,7 @@ def _comparing(ready: Ready, gallery: Gallery, loss: Loss) -> str | None:
 def _index(ready: Ready, gallery: Gallery, track: Track) -> str | None:
     tables = index(gallery, track=track, engine=ready.nodes.engine)
     try:
-        return None if near(tables) == ready.expected.neighbours else "other neighbours than of one file"
+        return None if near(tables) == ready.expected.neighbours else "other neighbours than in one process"
     finally:
         let_go(tables)
 
@@ -143,7 +142,7 @@ def _index(ready: Ready, gallery: Gallery, track: Track) -> str | None:
 def _evaluating(ready: Ready, gallery: Gallery, loss: Loss) -> str | None:
     with opened(ready, gallery) as search:
         found = evaluated(search, ready.labels, loss.track)
-    return None if found == ready.expected.evaluated else "another evaluation than of one file"
+    return None if found == ready.expected.evaluated else "another evaluation than in one process"
 
 
 def _between(ready: Ready, gallery: Gallery, loss: Loss) -> str | None:
@@ -154,7 +153,7 @@ def _between(ready: Ready, gallery: Gallery, loss: Loss) -> str | None:
                 loss.begin(0.0)
                 loss.wait()
             if ranked(search, query) != ready.expected.answers[number]:
-                return f"query {number} is answered otherwise than by one file"
+                return f"query {number} is answered otherwise than by one process"
     return None
 
 
@@ -163,7 +162,7 @@ def _during(ready: Ready, gallery: Gallery, loss: Loss) -> str | None:
         asked = loss.track(ready.queries, "asking", len(ready.queries))
         for number, query in enumerate(asked):
             if ranked(search, query) != ready.expected.answers[number]:
-                return f"query {number} is answered otherwise than by one file"
+                return f"query {number} is answered otherwise than by one process"
     return None
 
 
@@ -178,7 +177,7 @@ WAYS: Final = {
 
 @contextmanager
 def opened(ready: Ready, gallery: Gallery) -> Iterator[Search]:
-    """A search on the cluster, whose shards are let go at the end; some are on the node to be lost."""
+    """A search on the cluster, whose slices are let go at the end; some are on the node to be lost."""
     search = open_search(gallery, reranker=STAGE, engine=ready.nodes.engine)
     try:
         yield search

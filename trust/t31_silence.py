@@ -23,10 +23,10 @@ from lookalike import open_gallery, open_search
 from lookalike.engines._ray_entry import SETTINGS
 from lookalike.engines._ray_head import GONE
 from lookalike.progress import Track, silent
-from tests.shards import split_gallery
 from tests.small_world import small_world
 from trust.hosts import Hosts, why_not
 from trust.outcome import Outcome, share_of, tried
+from trust.t29_slices import write
 
 TITLE: Final = (
     "silence: of three hosts, each with a network of its own, one falls silent for good or for a while, or "
@@ -34,8 +34,8 @@ TITLE: Final = (
 )
 RELEASE: Final = 6
 LEFT_OUT: Final = (
-    "networks that lose, delay or change some of what is sent; file systems of their own: all hosts find the "
-    "collection on one; an index and an intake, which T30 and tests/engines/test_adding.py lose nodes during"
+    "networks that lose, delay or change some of what is sent; an index and an intake, which T30 and "
+    "tests/engines/test_adding.py lose nodes during"
 )
 HOSTS: Final = 3
 HEAD: Final = 1
@@ -63,7 +63,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
 
 
 class Site:
-    """A cluster of hosts, a collection that all of them find, and what the same sets in one file say.
+    """A cluster of hosts, a gallery, and what it says in one piece.
 
     Parameters
     ----------
@@ -78,7 +78,9 @@ class Site:
         secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         self._env = os.environ | SETTINGS | secret
         sets = small_world(people=40, sets=5, seed=seed % 2**32)[0]
-        self.collection = split_gallery(folder, sets, 2 * HOSTS)
+        for name in ("one", "cut"):
+            write(folder / f"{name}.gallery", sets)
+        self.gallery = folder / "cut.gallery"
         with open_gallery(folder / "one.gallery") as whole:
             search = open_search(whole, reranker=STAGE)
             self.queries = list(search.tables.ids)[:QUERIES]
@@ -107,7 +109,7 @@ class Site:
     @contextmanager
     def asker(self, number: int, way: str) -> Iterator[Asker]:
         """Whoever asks, on a host."""
-        program = (sys.executable, "-m", "trust.far", self.address, self.collection, STAGE)
+        program = (sys.executable, "-m", "trust.far", self.address, self.gallery, STAGE)
         with subprocess.Popen(
             self.hosts.words(number, *program),
             env=self._env,
@@ -181,7 +183,7 @@ def _for_good(site: Site, name: str, chance: random.Random) -> str | None:
                     time.sleep(delay)
                     site.hosts.cut(HOSTS)
                 if asker.get() != site.expected[query]:
-                    return f"query {number} is answered otherwise than by one file"
+                    return f"query {number} is answered otherwise than by one process"
     finally:
         site.replace(HOSTS)
     return None
@@ -199,7 +201,7 @@ def _for_a_while(site: Site, name: str, chance: random.Random) -> str | None:
                     site.hosts.cut(HOSTS)
                     mending.start()
                 if asker.ask(query) != site.expected[query]:
-                    return f"query {number} is answered otherwise than by one file"
+                    return f"query {number} is answered otherwise than by one process"
     finally:
         mending.cancel()
         site.replace(HOSTS)
@@ -220,7 +222,7 @@ def _the_head(site: Site, name: str, chance: random.Random) -> str | None:
 def _without_head(site: Site, asker: Asker, at: int) -> str | None:
     for query in site.queries[:at]:
         if asker.ask(query) != site.expected[query]:
-            return "it was not answered as by one file before"
+            return "it was not answered as by one process before"
     asker.longest = 0.0
     site.hosts.cut(HEAD)
     said = asker.ask(site.queries[at])
@@ -236,7 +238,7 @@ def _without_head(site: Site, asker: Asker, at: int) -> str | None:
     _stop(site, HOSTS)  # but not who asks, which lives there
     site.join(HOSTS)
     if asker.ask(site.queries[at]) != site.expected[site.queries[at]]:
-        return "it is not answered as by one file when the cluster is back"
+        return "it is not answered as by one process when the cluster is back"
     return None
 
 

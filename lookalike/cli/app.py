@@ -72,7 +72,11 @@ app.command("list")(keeping.list_sets)
 app.command()(keeping.remove)
 app.command()(forgetting.forget)
 app.command()(keeping.export)
-app.command()(keeping.split)
+app.command()(keeping.merge)
+app.command(
+    hidden=True,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+)(keeping.split)
 app.command()(trusting.verify)
 app.command()(trusting.backup)
 app.command()(trusting.restore)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookalike.cli.opening import open_engine, open_search_of, read_asked, say_unreachable
+from lookalike.cli.opening import open_engine, open_search_of, read_asked
 from lookalike.cli.options import (
     Address,
     At,
@@ -66,8 +66,7 @@ def find(
     check_top(top)
     if picture is not None:
         check_new(picture)
-    with open_engine(engine, address) as place, open_gallery(gallery, partial=True) as opened:
-        say_unreachable(opened)
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         try:
             asked = read_asked(opened, query, set_id, face, at)
         except Several as several:
@@ -142,8 +141,7 @@ def explain(
     from lookalike import open_gallery
     from lookalike.cli.reasons import print_explanation
 
-    with open_engine(engine, address) as place, open_gallery(gallery, partial=True) as opened:
-        say_unreachable(opened)
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         asked = read_asked(opened, query, set_id, face, at)
         opened.get(target)  # says so if there is no such set
         search = open_search_of(opened, similarity, reranker, seed, quiet, prepare=prepare, engine=place)

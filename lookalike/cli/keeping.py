@@ -1,4 +1,4 @@
-"""Commands that keep a gallery: index, train, status, list, remove, export, split."""
+"""Commands that keep a gallery: index, train, status, list, remove, export, merge."""
 
 from __future__ import annotations
 
@@ -92,23 +92,21 @@ def train(
 def status(
     gallery: GalleryPath, engine: Engine = "local", address: Address = None, json: Json = False
 ) -> None:
-    """Say what a gallery holds, which of its tables are up to date, and where its shards are open."""
+    """Say what a gallery holds, which of its tables are up to date, and which slices of it are open where."""
     from lookalike import open_gallery
     from lookalike.cli.opening import open_engine
-    from lookalike.cli.shards import print_machines, print_shards
-    from lookalike.engaging import check_spread
+    from lookalike.cli.slices import print_machines, print_slices
     from lookalike.indexing import index_states
     from lookalike.preparing import preparation_states
-    from lookalike.residing import shard_states
+    from lookalike.slicing import slice_states
 
     with open_engine(engine, address) as place, open_gallery(gallery) as opened:
-        check_spread(opened, place)
         facts, tables, learnt = opened.facts(), index_states(opened), preparation_states(opened)
-        shards, machines = shard_states(opened, place)
+        slices, machines = slice_states(opened, place)
     if not (place.is_here or machines):
         say("no cluster was named, so nobody was asked what is open: give --address HOST:PORT, or auto")
     if json:
-        spread = {"shard_files": shards, "machines": [asdict(one) for one in machines]}
+        spread = {"slices": slices, "machines": [asdict(one) for one in machines]}
         print_json({**facts, "preparations": learnt, "tables": tables, **spread})
         return
     for name, value in facts.items():
@@ -117,7 +115,7 @@ def status(
         print(f"preparation: {one['name']}{' (default)' if one['is_default'] else ''}{_learnt(one, gallery)}")
     for table in tables:
         print(f"table: {table['kind']}: {'up to date' if table['fits'] else 'made again when needed'}")
-    print_shards(shards, is_asked=bool(machines))
+    print_slices(slices, is_asked=bool(machines))
     print_machines(machines)
 
 
@@ -236,21 +234,28 @@ def export(
         print(f"{counted(count)} written to {path}")
 
 
-def split(
-    gallery: GalleryPath,
+def merge(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder to make, which is then used as a gallery.")
+        Path,
+        typer.Argument(metavar="DIR", help="The folder of a gallery that an earlier version split."),
     ],
-    shards: Annotated[int, typer.Option("--shards", metavar="N", help="How many files, from 1 to 1000.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The gallery file to make.")],
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Copy a gallery into a folder of several files, which every command takes as it takes one."""
-    from lookalike.sharding import split as divide
+    """Bring a gallery that an earlier version split into several files back into one."""
+    from lookalike.collection.split import merge as merge_files
 
-    made = divide(gallery, folder, shards, Progresses(quiet))
+    made = merge_files(folder, path, Progresses(quiet))
     if json:
-        print_json({"sets": made.sets, "shards": made.shards, "folder": str(made.folder)})
+        print_json({"sets": made.sets, "files": made.files, "gallery": str(path)})
     else:
-        files = "1 shard" if made.shards == 1 else f"{made.shards} shards"
-        print(f"{counted(made.sets)} written to {made.folder}, in {files}")
+        print(f"{counted(made.sets)} written to {path}; {folder} is as it was")
+
+
+def split(context: typer.Context) -> None:
+    """Say that a gallery is one file."""
+    raise BadInput(
+        "a gallery is one file now, and nothing was changed: machines share the arithmetic (--engine ray), "
+        "and `lookalike merge DIR FILE` brings a split gallery back into one file"
+    )

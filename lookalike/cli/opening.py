@@ -65,12 +65,8 @@ def open_tables(
 ) -> Tables:
     """Learn and index what is missing, saying first what that takes; learn the preparation again if asked."""
     from lookalike import index, parts, preparing
-    from lookalike.engaging import check_spread
     from lookalike.indexing import needed
 
-    check_spread(gallery, engine)
-    if _missing(gallery):  # nothing is learnt or kept until all are there again
-        return index(gallery, similarity, Progresses(quiet), prepare, engine)
     part, chosen = parts.build("similarities", similarity), preparing.choose(gallery, prepare)
     if again and not chosen.is_learnt:
         say(f"{parts.spec(chosen)} learns nothing: there is nothing to learn again", quiet)
@@ -81,22 +77,6 @@ def open_tables(
     if need is not None:
         say(f"indexing {counted(len(gallery))} by {similarity}, which is kept: {need}")
     return index(gallery, part, Progresses(quiet), prepare, engine)
-
-
-def _missing(gallery: Gallery) -> str:
-    """The shards of a gallery that are missing."""
-    from lookalike.collection.sharded import ShardedGallery
-
-    return gallery.missing if isinstance(gallery, ShardedGallery) else ""
-
-
-def say_unreachable(gallery: Gallery) -> None:
-    """Say, however quiet it shall be, that answers do not cover all of a gallery."""
-    if missing := _missing(gallery):
-        say(
-            f"lookalike: {gallery.path} lacks {missing}: answers do not cover what lies there; "
-            "bring it back, or restore a backup"
-        )
 
 
 def train_method(
@@ -110,8 +90,7 @@ def train_method(
     for seed in seeds if parts.build("rerankers", reranker).is_random else seeds[:1]:
         part = parts.build("rerankers", reranker)
         if not is_trained(gallery, tables, part, seed):
-            kept = "this is not kept" if tables.unreachable else "this is kept"
-            say(f"training {reranker} on {len(tables)} sets first; {kept}", quiet)
+            say(f"training {reranker} on {len(tables)} sets first; this is kept", quiet)
         fitted.append(train(tables, part, seed, gallery, Progresses(quiet)))
         if fitted[-1].caution:
             say(f"lookalike: {fitted[-1].caution}", quiet)

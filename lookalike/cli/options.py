@@ -34,7 +34,7 @@ Prepare = Annotated[
     ),
 ]
 Engine = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="Where a split gallery is compared: local or ray.")
+    str, typer.Option("--engine", metavar="NAME", help="Where sets are compared: local or ray.")
 ]
 Address = Annotated[
     str | None,

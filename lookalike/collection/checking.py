@@ -104,17 +104,16 @@ def check_counts(gallery: Gallery) -> None:
     GalleryUnreadable
         If faces are missing, or what made them is not known any more.
     """
-    for shard in gallery.shards:
-        with shard._opened.transaction() as connection:
-            version = queries.version(connection)
-            if version == shard._counted:
-                continue
-            for one in (*_facts(connection, shard.path), *_counts(connection, shard.path)):
-                raise GalleryUnreadable(
-                    f"{shard.path} is damaged: {one.what}: look at `lookalike verify {gallery.path}`, "
-                    f"then restore a backup, or remove the sets it names"
-                )
-            shard._counted = version
+    with gallery._opened.transaction() as connection:
+        version = queries.version(connection)
+        if version == gallery._counted:
+            return
+        for one in (*_facts(connection, gallery.path), *_counts(connection, gallery.path)):
+            raise GalleryUnreadable(
+                f"{gallery.path} is damaged: {one.what}: look at `lookalike verify {gallery.path}`, "
+                f"then restore a backup, or remove the sets it names"
+            )
+        gallery._counted = version
 
 
 # LOW LEVEL: the checks, each on the whole gallery.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,9 +15,12 @@ from typing import Final
 from lookalike import disk
 from lookalike.collection import handles, schema
 from lookalike.collection.failures import primary_code
-from lookalike.errors import GalleryUnreadable, StorageFailed
+from lookalike.errors import BadInput, GalleryUnreadable, StorageFailed
 
 MAGIC: Final = b"SQLite format 3\0"
+# In the folder of a gallery that an earlier version split: when that was done, and before.
+MANIFEST: Final = "manifest.json"
+UNFINISHED: Final = "unfinished.json"
 SETTINGS: Final = (
     "PRAGMA foreign_keys = ON",
     # What is acknowledged survives a power cut, not only a crash of the process.
@@ -48,9 +52,13 @@ def check_file(path: Path) -> None:
 
     Raises
     ------
+    BadInput
+        If an earlier version split the gallery into several files.
     GalleryUnreadable
         If the path is a folder or device, or the file is empty, of another kind or of a newer format.
     """
+    if is_split(path):
+        raise split(path)
     if path.is_dir():
         raise GalleryUnreadable(f"{path} is a folder, not a gallery: name the gallery file")
     if not path.is_file():
@@ -67,6 +75,41 @@ def check_file(path: Path) -> None:
     if int.from_bytes(header[68:72], "big") != schema.APPLICATION_ID:
         raise GalleryUnreadable(f"{path} is an SQLite file of another program: name a gallery")
     check_format(path, int.from_bytes(header[60:64], "big"))
+
+
+def is_split(path: Path) -> bool:
+    """Whether a folder holds a gallery that an earlier version split, as far as its names tell."""
+    return (
+        path.is_dir()
+        and any((path / name).exists() for name in (MANIFEST, UNFINISHED))
+        and bool(shard_files(path))
+    )
+
+
+def shard_files(folder: Path) -> list[Path]:
+    """The files of a gallery that an earlier version split, whatever its manifest says."""
+    return sorted(folder.glob("shard-*.gallery"))
+
+
+def split(path: Path) -> BadInput:
+    """What is to be said of a gallery that an earlier version split, by its folder or one file of it."""
+    folder = path if path.is_dir() else path.parent
+    return BadInput(
+        f"{path} is {'' if path.is_dir() else 'part of '}a gallery that an earlier version split into "
+        f"several files: bring it back into one by `lookalike merge {shlex.quote(str(folder))} FILE`"
+    )
+
+
+def check_whole(connection: Connection, path: Path) -> None:
+    """Refuse one file of a gallery that an earlier version split.
+
+    Raises
+    ------
+    BadInput
+        With what to do.
+    """
+    if connection.execute("SELECT 1 FROM facts WHERE name = 'collection'").fetchone() is not None:
+        raise split(path)
 
 
 def is_gallery(path: Path) -> bool:

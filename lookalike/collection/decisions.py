@@ -31,11 +31,9 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Decision]:
     if schema.found(connection) < 3:
         return []
     sets: dict[int, list[str]] = {}
-    # An id that leads to no set is none; in a shard of a collection the set may lie in another file.
+    # An id that leads to no set is none.
     join = "id = set_id" if schema.found(connection) >= schema.NAMES_IDS else "sets.number = set_number"
     asked = f"SELECT decision, id FROM decision_sets LEFT JOIN sets ON {join} ORDER BY decision, position"
-    if queries.is_shard(connection):
-        asked = "SELECT decision, set_id FROM decision_sets ORDER BY decision, position"
     for number, set_id in connection.execute(asked):
         sets.setdefault(number, []).append(set_id)
     asked = "SELECT number, made, kind, person, name, other, checksum FROM decisions ORDER BY number"

@@ -43,15 +43,6 @@ class Gallery(Readable):
     def __init__(self, path: str | Path, create: bool = False, wait: float = 30.0) -> None:
         super().__init__(path, create, wait)
 
-    @property
-    def shards(self) -> tuple[Gallery, ...]:
-        """The files of the collection: this one. `ShardedGallery` has several."""
-        return (self,)
-
-    def shard_of(self, set_id: str) -> int:
-        """The place in `shards` of the file in which a set lies, or would lie."""
-        return 0
-
     def __enter__(self) -> Self:
         return self
 
@@ -183,9 +174,6 @@ class Gallery(Readable):
                 purge.mark_file(connection)
         self._opened.catch_up(wait=self._opened.wait)
         return dropped
-
-    def check_whole(self) -> None:
-        """Refuse to go on where a part cannot be reached: one file is whole, or cannot be opened."""
 
     def settle_derived(self, mark: str) -> None:
         """Note that no derived table knows the sets removed before `derived_mark` said this."""

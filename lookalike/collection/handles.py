@@ -10,19 +10,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from pathlib import Path
-from typing import Final
-
-from lookalike.errors import StorageFailed
-
-try:
-    import resource
-except ImportError:  # pragma: no cover  (Windows, which has no such limit)
-    resource = None  # type: ignore[assignment]
-
-# A gallery file, its journal and the memory that readers share; once for short and once for long reading.
-HANDLES: Final = 6
-# Everything else that a process has open.
-OTHERS: Final = 200
 
 Identity = tuple[int, int]
 
@@ -65,25 +52,3 @@ def identity_of(path: Path) -> Identity:
     """What tells a file from any other, whatever it is called."""
     found = path.stat()
     return found.st_dev, found.st_ino
-
-
-def make_room(path: Path, files: int) -> None:
-    """Let this process have so many gallery files open at once, which few systems allow from the start.
-
-    Raises
-    ------
-    StorageFailed
-        If the system does not allow it.
-    """
-    if resource is None:
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = files * HANDLES + OTHERS
-    if soft == resource.RLIM_INFINITY or soft >= needed:
-        return
-    if hard != resource.RLIM_INFINITY and hard < needed:
-        raise StorageFailed(
-            f"{path} has {files} shards, for which {needed} files must be open at once, and the system "
-            f"allows {hard}: raise that limit (`ulimit -n`), or split the collection into fewer shards"
-        )
-    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

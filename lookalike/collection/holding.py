@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lookalike.collection import membership
-from lookalike.collection.connections import is_gallery
+from lookalike.collection.connections import is_gallery, is_split, shard_files
 
 # What is known of a copy.
 HOLDS: Final = "holds it"
@@ -42,17 +41,14 @@ def copies(
         Of the sets that were forgotten.
     """
     own = gallery.resolve()
-    parts = set(map(Path.resolve, membership.shard_files(own))) if own.is_dir() else {own}
     known = list(dict.fromkeys(map(Path, backups)))
     beside: list[Path] = []
-    # A collection in several files keeps copies of them, from before an upgrade, in its own folder.
-    for folder in (own.parent, *((own,) if own.is_dir() else ())):
-        with suppress(OSError):
-            beside += [path for path in sorted(folder.iterdir()) if _is_one(path)]
+    with suppress(OSError):
+        beside += [path for path in sorted(own.parent.iterdir()) if _is_one(path)]
     found = []
     for path in dict.fromkeys([*known, *beside]):
         with suppress(OSError):
-            if path.resolve() in {own, *parts}:
+            if path.resolve() == own:
                 continue
         if not path.exists():
             found.append(Copy(str(path), GONE))
@@ -62,12 +58,12 @@ def copies(
 
 
 def _is_one(path: Path) -> bool:
-    return (path.is_file() and is_gallery(path)) or membership.is_collection(path)
+    return (path.is_file() and is_gallery(path)) or is_split(path)
 
 
 def _any(path: Path, ids: Collection[str], contents: Collection[str]) -> bool | None:
-    """Whether a gallery, of one file or several, has one of the sets; None if a file does not say."""
-    files = membership.shard_files(path) if path.is_dir() else [path]
+    """Whether a gallery, split ones among them, has one of the sets; None if a file does not say."""
+    files = shard_files(path) if path.is_dir() else [path]
     each = [_holds(one, ids, contents) for one in files]
     return True if True in each else None if None in each or not each else False
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lookalike.collection import connections, purge, queries
+from lookalike.collection import connections, purge
 from lookalike.collection.connections import Connection
 from lookalike.collection.failures import in_words
 from lookalike.collection.tables import TableStore
-from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound
+from lookalike.errors import BadInput, LookalikeError, NotFound
 
 logger = logging.getLogger(__name__)
 
@@ -31,16 +31,13 @@ class Opened:
         Make an empty gallery if there is none.
     wait : float
         Seconds to wait for another process that is writing.
-    is_part : bool
-        Whether whoever opened it has all shards of its collection in hand; nobody else changes a shard.
     """
 
-    def __init__(self, path: str | Path, create: bool, wait: float, is_part: bool = False) -> None:
+    def __init__(self, path: str | Path, create: bool, wait: float) -> None:
         if "\0" in str(path):
             raise BadInput(f"a gallery path may not hold a NUL character, got {str(path)!r}: rename the file")
         self.path = Path(path)
         self.wait = wait
-        self.is_part = is_part
         self.streams = 0
         self._file = self.path.absolute()
         self.lock = threading.RLock()
@@ -54,6 +51,11 @@ class Opened:
             connections.check_file(self._file)
             connections.check_list(self._file, wait)
             self._connection: Connection | None = connections.connect(self._file, wait)
+            try:
+                connections.check_whole(self._connection, self.path)
+            except BaseException:
+                self._connection.close()
+                raise
         self.catch_up(derived=True)
 
     def close(self) -> None:
@@ -80,11 +82,6 @@ class Opened:
         with self.lock, in_words(self.path):
             connection = self.connection
             with connections.transaction(connection, self._file, writing):
-                if writing and not self.is_part and queries.is_shard(connection):
-                    raise Conflict(
-                        f"{self.path} is a shard of a collection, which changes only as a whole: "
-                        f"name its folder, {self.path.parent}, instead"
-                    )
                 yield connection
 
     @contextmanager

@@ -59,14 +59,12 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Pair]:
     """
     if schema.found(connection) < 2:
         return []
-    # An id that leads to no set is none; in a shard of a collection the set may lie in another file.
+    # An id that leads to no set is none.
     column = "id" if schema.found(connection) >= schema.NAMES_IDS else "number"
     asked = (
         "SELECT one.id, other.id, checksum FROM apart"
         f" LEFT JOIN sets AS one ON one.{column} = first LEFT JOIN sets AS other ON other.{column} = second"
     )
-    if queries.is_shard(connection):
-        asked = "SELECT first, second, checksum FROM apart"
     found = connection.execute(asked).fetchall()
     for one, other, checksum in found:
         texts = isinstance(one, str) and isinstance(other, str)

@@ -52,11 +52,6 @@ def forget_facts(connection: sqlite3.Connection, *names: str) -> None:
     sealing.seal(connection)
 
 
-def is_shard(connection: sqlite3.Connection) -> bool:
-    """Whether the file is one of several that make a collection."""
-    return fact(connection, "collection") is not None
-
-
 def check_hint(name: object) -> None:
     """Refuse what is not a hint that a gallery keeps."""
     if name not in HINTS:

@@ -31,10 +31,8 @@ class Snapshot(NamedTuple):
 class Readable:
     """The half of `Gallery` that only reads; its parameters are those of `Gallery`."""
 
-    def __init__(
-        self, path: str | Path, create: bool = False, wait: float = 30.0, is_part: bool = False
-    ) -> None:
-        self._opened = Opened(path, create, wait, is_part)
+    def __init__(self, path: str | Path, create: bool = False, wait: float = 30.0) -> None:
+        self._opened = Opened(path, create, wait)
         self.path = self._opened.path
         self._remembered = queries.Remembered()
         self._log = RememberedLog()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -19,22 +18,19 @@ def tell(
     backup: str,
     old: Connection | None = None,
     kept: Path | None = None,
-    contents: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Write into a copy that it was restored, and what befell the gallery before; return who is back.
 
     Parameters
     ----------
     new : Path
-        The copy; of a collection, its shard 0.
+        The copy.
     backup : str
         SHA-256 of what it is a copy of.
     old : Connection, optional
         The gallery that it replaces.
     kept : Path, optional
         Where that is kept.
-    contents : mapping of str to str, optional
-        Id -> content hash of all sets; those of the copy unless given.
     """
     with copying.changed(new) as connection:
         # An old backup must not make a gallery forget what it bars.
@@ -43,7 +39,7 @@ def tell(
             _carry(old, connection)
         if schema.found(connection) < events.SINCE:
             return ()
-        held = queries.contents(connection, new) if contents is None else contents
+        held = queries.contents(connection, new)
         events.insert(connection, "restore", {"backup": backup, "sets": len(held)})
         if kept is not None:
             events.note_backup(connection, kept)

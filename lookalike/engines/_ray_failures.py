@@ -10,20 +10,20 @@ from typing import Any, Final
 from lookalike.engines._ray_head import Head
 from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
 
-MEMORY: Final = "a machine of the cluster ran out of memory: use more machines, or more and smaller shards"
+MEMORY: Final = "a machine of the cluster ran out of memory: use more machines"
 STORE: Final = (
-    "Ray has no room left for what is sent to and fro: give it more (`ray start --object-store-memory`), "
-    "or use more and smaller shards"
+    "Ray has no room left for what is sent to and fro: give it more, by `ray start --object-store-memory`, "
+    "then repeat"
 )
 DISK: Final = (
     "a machine of the cluster has no disk left for what Ray keeps there: free some space, then repeat"
 )
 LOST: Final = (
-    "a shard was lost and could not be opened elsewhere: check the cluster with `ray status`, then repeat"
+    "a slice was lost and could not be opened elsewhere: check the cluster with `ray status`, then repeat"
 )
 AGAIN: Final = (
-    "a shard was lost again and again while it answered, as when its machine runs out of memory: "
-    "use more machines, or more and smaller shards"
+    "a slice was lost again and again while it answered, as when its machine runs out of memory: "
+    "use more machines"
 )
 MODULE: Final = re.compile(r"No module named '([^']+)'")
 TOKEN: Final = "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on the machines of the cluster"
@@ -54,7 +54,7 @@ def in_words(ray: Any) -> Iterator[None]:
 
 
 def is_lost(ray: Any, reason: BaseException) -> bool:
-    """Whether a shard was lost which is being opened elsewhere."""
+    """Whether a slice was lost which is being opened elsewhere."""
     return isinstance(reason.__cause__, ray.exceptions.ActorUnavailableError)
 
 
@@ -66,7 +66,7 @@ def is_work_lost(ray: Any, reason: BaseException) -> bool:
 
 
 def is_dead(ray: Any, reason: BaseException) -> bool:
-    """Whether a shard was lost for good."""
+    """Whether a slice was lost for good."""
     return isinstance(reason.__cause__, ray.exceptions.RayActorError) and not is_lost(ray, reason)
 
 

@@ -14,7 +14,7 @@ from lookalike.engines.contract import Label
 
 @dataclass(eq=False)
 class Actor:
-    """A process that holds a shard.
+    """A process that holds a slice.
 
     Attributes
     ----------
@@ -25,6 +25,8 @@ class Actor:
     label : Label or None
     born : int
         Of two, the later one has the larger number.
+    given : object
+        What it was given, which has to be there as long as it may have to open its slice again.
     users : int
         How many residents it is one of.
     """
@@ -33,22 +35,20 @@ class Actor:
     key: bytes
     label: Label | None
     born: int
+    given: Any = None
     users: int = 0
 
     def is_renewed_by(self, other: Actor) -> bool:
-        """Whether a later one holds the same shard otherwise: nobody will want this one again.
+        """Whether a later one holds the same whole otherwise: nobody will want this one again.
 
-        It has another content, or the same was opened for other machines.
+        It has another content, or the same was cut or made otherwise, or opened for other machines.
         """
         one, its = self.label, other.label
-        if (
-            one is None
-            or its is None
-            or other.born <= self.born
-            or (one.whole, one.part) != (its.whole, its.part)
-        ):
+        if one is None or its is None or other.born <= self.born or one.whole != its.whole:
             return False
-        return one.content != its.content or (one.kind == its.kind and self.key != other.key)
+        if one.content != its.content or (one.kind == its.kind and one.made != its.made):
+            return True
+        return (one.kind, one.part) == (its.kind, its.part) and self.key != other.key
 
 
 class Kept:
@@ -67,8 +67,12 @@ class Kept:
         self._actors: list[Actor] = []
         self._most = 0
 
-    def take(self, wanted: Sequence[tuple[bytes, Label | None]], start: Callable[[int], Any]) -> list[Actor]:
+    def take(
+        self, wanted: Sequence[tuple[bytes, Label | None]], start: Callable[[int], tuple[Any, Any]]
+    ) -> list[Actor]:
         """An actor for each of what is wanted, by its key; those that are not there are started.
+
+        ``start`` returns a handle, and what the actor was given.
 
         Two of the same key that are wanted together are two.
         """
@@ -81,7 +85,8 @@ class Kept:
                 if there.get(key):
                     taken.append(there[key].pop())
                 else:
-                    taken.append(Actor(start(number), key, label, next(self._numbers)))
+                    handle, given = start(number)
+                    taken.append(Actor(handle, key, label, next(self._numbers), given))
                     self._actors.append(taken[-1])
             for one in taken:
                 one.users += 1

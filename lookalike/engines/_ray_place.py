@@ -1,4 +1,4 @@
-"""Place: what runs in the processes of a Ray cluster, where Ray itself need not be known."""
+"""Place: what runs in the processes of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -23,22 +23,25 @@ class About(NamedTuple):
 
 
 class Place:
-    """What runs in the place of a shard; the shard is opened by the first question, also after a restart."""
+    """What runs in the place of a slice; the slice is opened by the first question, also after a restart."""
 
-    def __init__(
-        self, expected: str, threads: int, opening: Work, given: tuple[Any, ...], label: Label
-    ) -> None:
+    def __init__(self, expected: str, threads: int, opening: Work, label: Label) -> None:
         os.environ["LOOKALIKE_THREADS"] = str(threads)
-        self._expected, self._opening, self._given, self._label = expected, opening, given, label
-        self._shard: Any = None
+        self._expected, self._opening, self._label = expected, opening, label
+        self._slice: Any = None
         self._is_open = False
 
-    def answer(self, work: Work, *given: Any) -> Any:
-        """Apply a function to the shard and what it is given besides; one question at a time."""
+    def answer(self, source: list[Any], work: Work, *given: Any) -> Any:
+        """Apply a function to the slice and what it is given besides; one question at a time.
+
+        ``source`` has the reference to what the slice is opened from. It comes with every question, since any
+        of them may be the first after a restart; in a list, or Ray would fetch it before each.
+        """
         if not self._is_open:
             check_versions(self._expected)
-            self._shard, self._is_open = self._opening(*self._given), True
-        return work(self._shard, *given)
+            found = importlib.import_module("ray").get(source[0])
+            self._slice, self._is_open = self._opening(*found), True
+        return work(self._slice, *given)
 
     def about(self) -> About:
         """Who and where this is; told also while a question is being answered."""

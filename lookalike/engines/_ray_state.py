@@ -17,7 +17,7 @@ from lookalike.engines.contract import Label, Machine, Resident, State
 NAMESPACE: Final = "lookalike"
 # Actors answer about themselves apart from their work, so that they can do it at any time.
 ASIDE: Final = "about"
-# Seconds for a shard to say where it is, and for a machine to start a process that looks around.
+# Seconds for a slice to say where it is, and for a machine to start a process that looks around.
 PATIENCE: Final = 3.0
 PATIENCE_TO_START: Final = 15.0
 

@@ -1,6 +1,6 @@
-"""Engine: where the heavy loops run, and the shards that stay open there.
+"""Engine: where the heavy loops run, and the slices that stay open there.
 
-An engine knows nothing of faces. It opens shards, each in its own place, and has functions applied to what is
+An engine knows nothing of faces. It opens slices, each in its own place, and has functions applied to what is
 open there; what travels is what the functions are given and what they return.
 """
 
@@ -13,17 +13,22 @@ from typing import Any
 
 import numpy as np
 
-# Called with what a shard opened, and with what it is given.
+from lookalike.errors import BadInput
+from lookalike.parameters import is_whole
+
+# Called with what a slice opened, and with what it is given.
 Work = Callable[..., Any]
-# Waits for the answers of one round, by the number of the shard.
+# Waits for the answers of one round, by the number of the slice.
 Answers = Callable[[], dict[int, Any]]
 # A number or a flag counts as eight bytes.
 SMALL = 8
+# Each is a process of its own.
+MOST_SLICES = 1000
 
 
 @dataclass
 class Traffic:
-    """What went to and fro since the shards were opened.
+    """What went to and fro since the slices were opened.
 
     Attributes
     ----------
@@ -49,7 +54,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Label:
-    """By what other processes know a shard that is open.
+    """By what other processes know a slice that is open.
 
     Attributes
     ----------
@@ -58,18 +63,21 @@ class Label:
     kind : str
         What was made of it.
     content : str
-        A fingerprint of what it held when it was opened.
+        A fingerprint of what the whole held when it was opened.
+    made : str
+        Tells apart what was made of the same content in other ways: two of the same label hold the same.
     """
 
     whole: str
     part: str
     kind: str
     content: str
+    made: str = ""
 
 
 @dataclass(frozen=True)
 class Resident:
-    """A shard that somebody has open now.
+    """A slice that somebody has open now.
 
     Attributes
     ----------
@@ -95,7 +103,7 @@ class Resident:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine where shards can be open.
+    """A machine where slices can be open.
 
     Attributes
     ----------
@@ -118,14 +126,14 @@ class Machine:
 
 @dataclass(frozen=True)
 class State:
-    """Which machines there are, and which shards of one whole are open on them."""
+    """Which machines there are, and which slices of one whole are open on them."""
 
     machines: tuple[Machine, ...] = ()
     residents: tuple[Resident, ...] = ()
 
 
 class Residents(ABC):
-    """Shards that stay open, each of which answers questions about what it holds."""
+    """Slices that stay open, each of which answers questions about what it holds."""
 
     def __init__(self) -> None:
         self.traffic = Traffic()
@@ -154,7 +162,7 @@ class Residents(ABC):
         work : callable
             A function of a module, which every place can import.
         given : mapping of int to tuple
-            What each shard that is asked is given, besides what it holds.
+            What each slice that is asked is given, besides what it holds.
         """
         self.traffic.rounds += 1
         self.traffic.messages += len(given)
@@ -173,7 +181,7 @@ class Residents(ABC):
         return self.begin(work, given)()
 
     def ask_all(self, work: Work, *given: Any) -> list[Any]:
-        """Put the same question to every shard."""
+        """Put the same question to every slice."""
         found = self.ask(work, dict.fromkeys(range(len(self)), given))
         return [found[number] for number in range(len(self))]
 
@@ -185,7 +193,7 @@ class Residents(ABC):
 
 
 class Engine(ABC):
-    """Opens shards in their places, and applies functions to many things."""
+    """Opens slices in their places, and applies functions to many things."""
 
     # Whether all of it is done in this process.
     is_here: bool = False
@@ -195,14 +203,19 @@ class Engine(ABC):
         """How many items `map` works on at the same time."""
         return 1
 
+    @property
+    def slice_count(self) -> int:
+        """Into how many slices a gallery is cut now; 0 where it stays in one piece, in this process."""
+        return 0
+
     @abstractmethod
     def hold(
         self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label] = ()
     ) -> Residents:
-        """Open shards that stay open: ``opening`` is called in the place of each, with what it is given.
+        """Open slices that stay open: ``opening`` is called in the place of each, with what it is given.
 
-        A place that is lost opens its shard again somewhere else, by itself. Shards that are given a label
-        each are seen by `state`.
+        What is given may be large. A place that is lost opens its slice again somewhere else, from what it
+        was given. Slices that are given a label each are seen by `state`.
         """
 
     @abstractmethod
@@ -246,6 +259,19 @@ def weight(value: Any) -> int:
     if isinstance(value, (list, tuple)):
         return sum(map(weight, value))
     return weight(vars(value)) if hasattr(value, "__dict__") and not callable(value) else SMALL
+
+
+def checked_slices(slices: object) -> int:
+    """Refuse what cannot be a number of slices.
+
+    Raises
+    ------
+    BadInput
+        If it is not a whole number from 0 to `MOST_SLICES`.
+    """
+    if not is_whole(slices, 0, MOST_SLICES):
+        raise BadInput(f"slices must be a whole number from 0 to {MOST_SLICES}, got {slices!r}")
+    return int(str(slices))
 
 
 PART = Engine

@@ -10,22 +10,43 @@ from functools import cache, partial
 from typing import Any
 
 from lookalike import room
-from lookalike.engines.contract import Answers, Engine, Label, Resident, Residents, State, Work
+from lookalike.engines.contract import (
+    Answers,
+    Engine,
+    Label,
+    Resident,
+    Residents,
+    State,
+    Work,
+    checked_slices,
+)
 from lookalike.kernels.threads import thread_count
 
 
 class Local(Engine):
-    """Shards are opened here when they are first asked; the work itself uses all processors."""
+    """Slices are opened here when they are first asked; the work itself uses all processors.
+
+    Parameters
+    ----------
+    slices : int
+        Into how many slices a gallery is cut; 0 leaves it in one piece, which is quicker.
+    """
 
     is_here = True
 
-    def __init__(self) -> None:
+    def __init__(self, slices: int = 0) -> None:
+        self.slices = checked_slices(slices)
         self._held: weakref.WeakSet[_Here] = weakref.WeakSet()
 
     @property
     def workers(self) -> int:
         """As many as processors: the work itself uses them."""
         return thread_count()
+
+    @property
+    def slice_count(self) -> int:
+        """As many as were asked for."""
+        return self.slices
 
     def hold(
         self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label] = ()
@@ -52,7 +73,7 @@ class Local(Engine):
 class _Here(Residents):
     def __init__(self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label]) -> None:
         super().__init__()
-        self._open = [cache(partial(opening, *one)) for one in given]
+        self._open = [cache(partial(_opened, opening, given, number)) for number in range(len(given))]
         self._labels = labels
 
     def __len__(self) -> int:
@@ -65,10 +86,14 @@ class _Here(Residents):
         return value
 
     def labels_open(self) -> list[Label]:
-        """Of the shards that were asked something."""
+        """Of the slices that were asked something."""
         both = zip(self._labels, self._open, strict=False)
         return [label for label, one in both if one.cache_info().currsize]
 
     def close(self) -> None:
         for one in self._open:
             one.cache_clear()
+
+
+def _opened(opening: Work, given: Sequence[tuple[Any, ...]], number: int) -> Any:
+    return opening(*given[number])

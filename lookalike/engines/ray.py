@@ -1,4 +1,4 @@
-"""Ray: shards are kept open by actors of a Ray cluster, on this machine or on many.
+"""Ray: slices are kept open by actors of a Ray cluster, on this machine or on many.
 
 Ray is started by the user (``ray start``), whose address is given, or here for as long as the engine lives.
 Its processes trust each other and what they are sent: a cluster belongs to one user.
@@ -23,17 +23,26 @@ from lookalike.engines._ray_head import Head
 from lookalike.engines._ray_kept import Actor, Kept
 from lookalike.engines._ray_place import Place, applied, versions
 from lookalike.engines._ray_state import ASIDE, NAMESPACE, new_name
-from lookalike.engines.contract import Answers, Engine, Label, Lost, Residents, State, Work
+from lookalike.engines.contract import (
+    Answers,
+    Engine,
+    Label,
+    Lost,
+    Residents,
+    State,
+    Work,
+    checked_slices,
+)
 from lookalike.errors import StorageFailed
 from lookalike.kernels.threads import thread_count
 
 # Pieces of work that wait for a worker each: enough to keep it busy, and no more than fit its memory.
 WAITING: Final = 2
-# A question is given up that lost its shard so often, and for so many seconds. A process that dies loses it
+# A question is given up that lost its slice so often, and for so many seconds. A process that dies loses it
 # at once; a machine that falls silent may lose it several times before the cluster knows.
 LOSSES: Final = 3
 SECONDS_OF_LOSSES: Final = 60.0
-# Of shards that nobody else need know.
+# Of slices that nobody else need know.
 UNLABELLED: Final = Label("-", "-", "", "")
 
 # For all engines of a process: what is let go is let go in any order.
@@ -48,10 +57,13 @@ class Ray(Engine):
     address : str, optional
         Of a cluster that runs, for instance ``192.168.0.5:6379`` or ``auto``; one is started here, and ended
         with the engine, unless it is given.
+    slices : int
+        Into how many slices a gallery is cut; 0 for one on each machine.
     """
 
-    def __init__(self, address: str | None = None) -> None:
+    def __init__(self, address: str | None = None, slices: int = 0) -> None:
         self.address = address
+        self.slices = checked_slices(slices)
         self._head: Head | None = None
         self._kept = Kept(_nothing)
         self._lock = threading.Lock()
@@ -59,7 +71,7 @@ class Ray(Engine):
     def hold(
         self, opening: Work, given: Sequence[tuple[Any, ...]], labels: Sequence[Label] = ()
     ) -> Residents:
-        """One actor for each shard, dealt out to the machines in turn; elsewhere if its machine is lost.
+        """One actor for each slice, dealt out to the machines in turn; elsewhere if its machine is lost.
 
         Those that an earlier `hold` asked to open the same are handed out again, also while it uses them, as
         long as the machines are the same.
@@ -75,15 +87,18 @@ class Ray(Engine):
         actor = resident(Place)
         known: list[Label | None] = [*labels] or [None] * len(given)
 
-        def start(number: int) -> Any:
+        def start(number: int) -> tuple[Any, Any]:
             label = known[number] or UNLABELLED
             named = {"name": new_name(label), "namespace": NAMESPACE} | _living(ray, homes, number)
             with in_words(ray):
-                told = (versions(), threads, opening, given[number], label)
-                return head.ask(lambda: actor.options(**named).remote(*told))
+                head.check()
+                reference = ray.put(given[number])
+                told = (versions(), threads, opening, label)
+                return head.ask(lambda: actor.options(**named).remote(*told)), reference
 
-        asked = zip(given, known, strict=True)
-        keys = [ray.cloudpickle.dumps((homes, threads, opening, *both)) for both in asked]
+        # What has a label need not be looked at to tell it from others.
+        said = [given[number] if label is None else label for number, label in enumerate(known)]
+        keys = [ray.cloudpickle.dumps((homes, threads, opening, one)) for one in said]
         return _There(self, head, kept, kept.take(list(zip(keys, known, strict=True)), start))
 
     @property
@@ -92,6 +107,15 @@ class Ray(Engine):
         if self._head is None and self.address is None:
             return thread_count()  # as it will be started
         return self._workers(self._entered()[0])
+
+    @property
+    def slice_count(self) -> int:
+        """As many as were asked for, or as there are machines with processors now."""
+        if self.slices:
+            return self.slices
+        head, _ = self._entered()
+        with in_words(head.ray):
+            return max(1, len(head.ask(lambda: _homes(head.ray))))
 
     def map(self, work: Work, items: Iterable[Any], tries: int | None = None) -> Iterator[Any]:
         """Tasks on all processors; a lost one is done again elsewhere."""
@@ -156,7 +180,7 @@ class Ray(Engine):
 
 
 class _There(Residents):
-    """Shards that actors keep open."""
+    """Slices that actors keep open."""
 
     def __init__(self, engine: Ray, head: Head, kept: Kept, actors: list[Actor]) -> None:
         super().__init__()
@@ -177,7 +201,8 @@ class _There(Residents):
         def ask(number: int) -> Any:
             with in_words(self._head.ray):
                 self._head.check()
-                return self._actors[number].handle.answer.remote(work, *given[number])
+                one = self._actors[number]
+                return one.handle.answer.remote([one.given], work, *given[number])
 
         asked = {number: ask(number) for number in given}
         for number in asked:
@@ -201,7 +226,7 @@ class _There(Residents):
         self._actors = []
 
     def _answer(self, number: int, asked: Any, ask_again: Callable[[], Any]) -> Any:
-        """Wait for an answer; a question that its shard took with it is put again, but not for ever."""
+        """Wait for an answer; a question that its slice took with it is put again, but not for ever."""
         losses, first = 0, 0.0
         while True:
             try:

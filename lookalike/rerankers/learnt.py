@@ -25,7 +25,7 @@ from lookalike.transitivity.penalty import choose_penalty
 from lookalike.transitivity.proxies import proxy_slots
 from lookalike.transitivity.regression import Regression, Settings, fit_regression
 from lookalike.transitivity.scaling import Scaling
-from lookalike.transitivity.tables import Row, Tables, gathered
+from lookalike.transitivity.tables import Row, Tables
 
 AUTO = "auto"
 OVER = ("max", "mean")
@@ -228,8 +228,8 @@ class Learnt(Reranker):
         """Share of the references whose faces teach nothing; none if whole sets are learnt from."""
         if self.examples != "paper":
             return 0.0
-        sets = gathered(tables, references)
-        return float(np.mean([tables.similarity.memorises(sets[int(number)]) for number in references]))
+        chosen = (tables.sets[int(number)] for number in references)
+        return float(np.mean([tables.similarity.memorises(one) for one in chosen]))
 
     def _scaled(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return rows if self.scaling_ is None else self.scaling_(rows)

@@ -58,7 +58,7 @@ def create_app(
     most_upload : int
         Largest upload, in bytes.
     engine : Engine or str
-        Where the shards of a collection are opened and compared.
+        Where sets are compared.
 
     Raises
     ------

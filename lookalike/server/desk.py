@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from lookalike.collection.opening import open_gallery
-from lookalike.engaging import check_spread
 from lookalike.engines.contract import Engine
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.server.answering import Answering
@@ -33,14 +32,13 @@ class Desk:
     Parameters
     ----------
     path : Path
-        The gallery file, or the folder of a collection.
+        The gallery file.
     engine : Engine or str
-        Where the shards of a collection are opened and compared.
+        Where sets are compared.
     """
 
     def __init__(self, path: Path, engine: Engine | str = "local") -> None:
         self.gallery = open_gallery(path)
-        check_spread(self.gallery, engine)
         self.jobs = Jobs(path)
         self.pictures = Pictures(self.gallery, secrets.token_bytes(32))
         self.uploads = Uploads(self.gallery, self.jobs, self.pictures)

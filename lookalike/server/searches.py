@@ -63,7 +63,7 @@ class Searches:
     gallery : Gallery
     jobs : Jobs
     engine : Engine or str
-        Where the shards of a collection are opened and compared.
+        Where sets are compared.
     """
 
     def __init__(self, gallery: Gallery, jobs: Jobs, engine: Engine | str = "local") -> None:

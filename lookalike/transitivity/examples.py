@@ -12,7 +12,7 @@ from lookalike.parameters import PROXIES, REFERENCES
 from lookalike.progress import Track, silent
 from lookalike.similarities.contract import Examples
 from lookalike.transitivity.extrapolation import features_about
-from lookalike.transitivity.tables import Tables, gathered
+from lookalike.transitivity.tables import Tables
 
 # All rows of 200 references, 10 proxies and 10 faces are 360,000; beyond this a seeded part of them is used.
 MOST_ROWS = 400_000
@@ -62,10 +62,8 @@ def draw_examples(
         chosen = draw_references(tables, rng, references)
     pairs = [(r, int(p)) for r in chosen for p in tables.neighbours.sets[r, :proxies]]
 
-    sets = gathered(tables, np.array(pairs, dtype=np.int64).ravel())
-
     def draw(pair: tuple[int, int]) -> Examples:
-        return tables.similarity.examples(sets[int(pair[0])], sets[pair[1]])
+        return tables.similarity.examples(tables.sets[int(pair[0])], tables.sets[pair[1]])
 
     x: list[NDArray[np.float64]] = [np.empty((0, 5))]
     y: list[NDArray[np.float64]] = [np.empty(0)]

@@ -1,6 +1,6 @@
 """Guess: the sets whose coded faces come nearest to those of a query, and how near they really are.
 
-Which sets are found does not depend on how a gallery is spread: every shard finds as many as are wanted of
+Which sets are found does not depend on how a gallery is spread: every slice finds as many as are wanted of
 all, so the best of all of them together are those that one place would find.
 """
 

@@ -1,4 +1,4 @@
-"""Held: prepared sets that lie elsewhere, and what is asked of them where they lie."""
+"""Held: prepared sets that others hold too, and what is asked of them where they are held."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Pairs(NamedTuple):
 
 
 class Held(Sequence[Prepared], ABC):
-    """Prepared sets, of which not all are in this process: what a query asks of them.
+    """Prepared sets that are compared elsewhere: what a query asks of them.
 
-    Whatever is asked has the same bits as if all of them were.
+    Whatever is asked has the same bits as if this process answered.
     """
 
     @abstractmethod
@@ -45,10 +45,6 @@ class Held(Sequence[Prepared], ABC):
     @abstractmethod
     def sizes(self) -> NDArray[np.int64]:
         """Rows that each set brings to a comparison; (n,)."""
-
-    @abstractmethod
-    def some(self, numbers: NDArray[np.int64]) -> PreparedSets:
-        """Fetch sets, in the order asked for."""
 
     @abstractmethod
     def compare(self, queries: PreparedSets) -> Matches:
@@ -64,6 +60,11 @@ class Held(Sequence[Prepared], ABC):
 class HeldGallery(Held):
     """All sets of a gallery by their ids; a pair is compared by itself, the lower number first."""
 
+    @property
+    @abstractmethod
+    def here(self) -> PreparedSets:
+        """All sets, in this process."""
+
     @abstractmethod
     def near(self, runs: Sequence[slice], floors: Floors, count: int) -> Iterator[Compared]:
         """Compare one run of sets after the other with itself and with all later sets."""
@@ -73,21 +74,17 @@ class HeldGallery(Held):
         """Match one set, as a, with every other set, in their order; (1, n - 1)."""
 
     @abstractmethod
-    def face_rows(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Some of the faces of all sets, as if these lay one after the other; (m, d)."""
-
-    @abstractmethod
     def guess(self, points: NDArray[np.float32], asked: NDArray[Any], most: int) -> Guessed:
         """Find the sets that are guessed to be nearest to some faces, coded by these points."""
 
     @abstractmethod
     def divided(self, work: Callable[..., Any], given: tuple[Any, ...], total: int) -> list[Any]:
-        """Let each shard work out a part of something about so many sets; the parts come in order.
+        """Let each slice work out a part of something about so many sets; the parts come in order.
 
         Parameters
         ----------
         work : callable
-            A function of a module. It is called with the shard, what is given, and the first set of its part
+            A function of a module. It is called with the slice, what is given, and the first set of its part
             and the one behind the last.
         """
 

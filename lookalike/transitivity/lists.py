@@ -26,7 +26,7 @@ def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
     ----------
     tables : Tables
     count : int
-        How many, as far as there are so many other sets; fewer if some of them cannot be reached.
+        How many, as far as there are so many other sets.
     track : callable
         Shows progress.
 
@@ -36,9 +36,6 @@ def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
         If there is too little memory for them.
     """
     width = max(0, min(count, len(tables) - 1))
-    if tables.unreachable:
-        # Until all are there again, what is left of the lists must do.
-        width = min(width, tables.neighbours.sets.shape[1])
     near: Lists | None = next((lists for lists in tables.longer if lists.sets.shape[1] >= width), None)
     if tables.neighbours.sets.shape[1] >= width:
         near = Lists(tables.neighbours.sets, tables.neighbours.scores)
@@ -67,8 +64,6 @@ def all_lists(tables: Tables, track: Track = silent) -> Lists:
         If there is too little memory for them.
     """
     total = len(tables)
-    if tables.unreachable:
-        return nearest_lists(tables, total, track)
     check_memory(f"comparing {total} sets", BYTES_A_PAIR * total**2)
     count, asked = rows_of_some(tables, total)
     scores = np.stack([row.scores for row in track(asked, "comparing sets", count)])

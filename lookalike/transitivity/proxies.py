@@ -19,9 +19,9 @@ from lookalike.transitivity.tables import Lists, Neighbours, beside, set_blocks
 
 # With this share of new sets, comparing all pairs in large blocks is quicker than set by set.
 REBUILD_SHARE = 0.5
-# Sets of the first run that is sent to shards; and the share of those before it that a later one has at most.
+# Sets of the first run that is sent to slices; and the share of those before it that a later one has at most.
 FIRST_RUN = 8
-# For arrays that may only be read, as answers of shards may be, machine code would be made anew.
+# For arrays that may only be read, as answers of slices may be, machine code would be made anew.
 LAYOUT: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 # Only proxies are asked through which faces: one more than there can be, because a query is passed over.
 WITH_MODES = MOST_PROXIES + 1
@@ -93,7 +93,7 @@ def grow_neighbours(
 def _short_at_first(runs: Sequence[slice]) -> Iterator[slice]:
     """Cut the first runs shorter, each to an eighth of those before it.
 
-    Whoever comes first enters every list. Of each run so few do that what shards send back of it takes less
+    Whoever comes first enters every list. Of each run so few do that what slices send back of it takes less
     room than the lists themselves.
     """
     for run in runs:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.kernels.codes import Codes, learn_points, sampled
+from lookalike.kernels.codes import Codes
 from lookalike.kernels.order import united
 from lookalike.similarities.contract import Prepared, PreparedSets
 from lookalike.transitivity.guessing import guess
@@ -36,18 +36,12 @@ class Sizes(NamedTuple):
 def code_faces(tables: Tables) -> Codes:
     """Code the faces of all sets, a sixteenth of their memory; seconds for a million.
 
-    Of sets that lie in shards only the points are learnt here: each shard codes its own.
-
     Raises
     ------
     BadInput
         If the similarity does not compare faces one by one, or the library is not installed.
     """
-    if not isinstance(tables.sets, Held):
-        return Codes.of(tables.similarity.faces(tables.sets)[0])
-    rows = sampled(int(tables.sets.sizes.sum()))
-    sample = whole(tables.sets).face_rows(rows)
-    return Codes.of(sample[:0], learn_points(sample))
+    return Codes.of(_faces(tables)[0])
 
 
 class Shortlist:
@@ -62,7 +56,7 @@ class Shortlist:
     """
 
     def __init__(self, tables: Tables, codes: Codes, sizes: Sizes | None = None) -> None:
-        dimension, count = tables.similarity.faces(tables.sets[:1])[0].shape[1], _coded_here(tables)
+        dimension, count = tables.similarity.faces(tables.sets[:1])[0].shape[1], len(_faces(tables)[0])
         if len(codes) != count or codes.dimension - dimension not in (0, 1):
             raise BadInput(
                 f"there are codes of {len(codes)} faces of {codes.dimension} numbers for {count} faces "
@@ -97,13 +91,14 @@ class Shortlist:
         if isinstance(tables.sets, Held):
             found = whole(tables.sets).guess(self.codes.points, asked[some], most)
         else:
-            found = guess(*tables.similarity.faces(tables.sets), self.codes, asked[some], most)
+            found = guess(*_faces(tables), self.codes, asked[some], most)
         return found.sets[np.lexsort((found.sets, -found.nearest))]
 
 
-def _coded_here(tables: Tables) -> int:
-    """How many faces are coded in this process."""
-    return 0 if isinstance(tables.sets, Held) else len(tables.similarity.faces(tables.sets)[0])
+def _faces(tables: Tables) -> tuple[NDArray[Any], Numbers]:
+    """All faces, and where each set begins among them."""
+    held = tables.sets
+    return tables.similarity.faces(whole(held).here if isinstance(held, Held) else held)
 
 
 class Narrowed(NamedTuple):

@@ -18,7 +18,7 @@ from lookalike.transitivity.proxies import WITH_MODES
 PLACES = (0.1, 0.3, 0.5, 0.7, 0.9)
 # Products of a block in single precision, their screening and what is finished exactly.
 BYTES_OF_A_PRODUCT = 12
-# Pairs that shards send back for each set, at most: of a run 8 enter each list (`proxies.FIRST_RUN`) and the
+# Pairs that slices send back for each set, at most: of a run 8 enter each list (`proxies.FIRST_RUN`) and the
 # run's own take as many, and two runs are under way.
 PAIRS_OF_A_SET = 32
 
@@ -66,19 +66,13 @@ def index_need(
     return Need(2 * sets + 2 * lists + blocks_bytes(rows), sets + 3 * lists)
 
 
-def lists_need(similarity: SetSimilarity, total: int, count: int) -> Need:
-    """What an index takes whose prepared sets lie elsewhere: lists as `index_need` counts them, and pairs."""
-    lists = lists_bytes(similarity, total, count)
-    return Need(2 * lists + pairs_bytes(similarity, total), 3 * lists)
-
-
 def blocks_bytes(rows: float) -> int:
     """Bytes of the blocks that are compared at once, of so many rows in all."""
     return thread_count() * BYTES_OF_A_PRODUCT * int(min(rows, tables.BLOCK_ROWS)) ** 2
 
 
 def pairs_bytes(similarity: SetSimilarity, total: int) -> int:
-    """Bytes of the pairs that shards send back: two numbers, a score and two modes each."""
+    """Bytes of the pairs that slices send back: two numbers, a score and two modes each."""
     return total * PAIRS_OF_A_SET * (24 + 2 * _mode_bytes(similarity))
 
 

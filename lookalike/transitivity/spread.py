@@ -1,4 +1,4 @@
-"""Spread: the prepared sets of a collection that lie in several shards, wherever these are open."""
+"""Spread: the prepared sets of a gallery, cut into slices, wherever these are held."""
 
 from __future__ import annotations
 
@@ -10,51 +10,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.engines.contract import Answers, Residents
-from lookalike.similarities.contract import Matches, NearMatches, Prepared, PreparedSets, SetSimilarity
-from lookalike.transitivity import shard
+from lookalike.similarities.contract import Matches, NearMatches, PreparedSets, SetSimilarity
+from lookalike.transitivity import slices
 from lookalike.transitivity.guessing import Guessed, joined
 from lookalike.transitivity.held import Compared, Floors, Held, HeldGallery, Pairs
 
-# Runs that are compared at once: while the answers of one are merged, the shards are busy with the next.
+# Runs that are compared at once: while the answers of one are merged, the slices are busy with the next.
 WAITING = 2
 
 
 class SpreadSets(HeldGallery):
-    """Sets of several shards as one sequence, in the order of their ids.
+    """Sets of a gallery in the order of their ids, each of which some slice holds too.
+
+    What many sets are asked is asked of the slices; a few sets are looked up here.
 
     Parameters
     ----------
     residents : Residents
-        Shards that are open, each a `lookalike.transitivity.shard.Shard`.
+        Slices that are open, each a `lookalike.transitivity.slices.Slice`.
     places : sequence of arrays
-        Numbers of the sets of each shard in the whole collection, ascending.
-    sizes : array (n,)
-        Rows that each set brings to a comparison.
+        Numbers of the sets of each slice in the gallery, ascending.
+    sets : PreparedSets
+        All of them.
     similarity : SetSimilarity
-    read : callable, optional
-        Prepares one set from its file by its number, which costs no message; None if it cannot be had so.
     """
 
     def __init__(
         self,
         residents: Residents,
         places: Sequence[NDArray[np.int64]],
-        sizes: NDArray[np.int64],
+        sets: PreparedSets,
         similarity: SetSimilarity,
-        read: Callable[[int], Prepared | None] | None = None,
     ) -> None:
         self.residents = residents
         self.places = list(places)
         self.similarity = similarity
-        self._sizes = sizes
-        self._read = read
+        self._sets = sets
+        self._sizes = np.asarray(similarity.sizes(sets))
         # The points that codes were made by, and what stands for them in questions.
         self._points: tuple[NDArray[np.float32], Any] | None = None
-        self._owner = np.empty(len(sizes), dtype=np.int64)
-        self._place = np.empty(len(sizes), dtype=np.int64)
+        self._owner = np.empty(len(sets), dtype=np.int64)
+        self._place = np.empty(len(sets), dtype=np.int64)
         for number, own in enumerate(self.places):
             self._owner[own] = number
             self._place[own] = np.arange(len(own))
+
+    @property
+    def here(self) -> PreparedSets:
+        """All sets, in this process."""
+        return self._sets
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -62,54 +66,36 @@ class SpreadSets(HeldGallery):
         return self._sizes
 
     def __len__(self) -> int:
-        return len(self._sizes)
+        return len(self._sets)
 
     def __getitem__(self, which: Any) -> Any:
         """One prepared set for a number; PreparedSets for a slice or an array of numbers."""
-        numbers = np.arange(len(self))[which]
-        if np.ndim(numbers):
-            return self.some(numbers)
-        found = self._read(int(numbers)) if self._read is not None else None
-        return self.some(np.array([numbers]))[0] if found is None else found
-
-    def some(self, numbers: NDArray[np.int64]) -> PreparedSets:
-        """Fetch sets, in the order asked for: one round."""
-        wheres = self.by_owner(numbers)
-        asked = {owner: (self._place[numbers[where]],) for owner, where in wheres.items()}
-        if not asked:
-            asked = {0: (np.empty(0, dtype=np.int64),)}
-        found = self.residents.ask(shard.some, asked)
-        if len(found) == 1:
-            return next(iter(found.values()))
-        order = np.concatenate(list(wheres.values()))
-        together = PreparedSets.join([one for sets in found.values() for one in sets])
-        chosen: PreparedSets = together[np.argsort(order)]
-        return PreparedSets({name: chosen.arrays[name] for name in chosen.arrays}, chosen.starts)
+        return self._sets[which]
 
     def compare(self, queries: PreparedSets) -> Matches:
         """Match every query with every set: one round."""
-        shared = self.residents.share(queries)
-        found = self.residents.ask_all(shard.matched, shared)
+        shared = self.residents.share(slices.own(queries))
+        found = self.residents.ask_all(slices.matched, shared)
         return Matches(*(_merged(self.places, pieces) for pieces in zip(*found, strict=True)))
 
     def agreements(
         self, which: NDArray[np.int64], modes: NDArray[Any], others: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Agreement of modes, each asked of the shard that has the set: one round."""
+        """Agreement of modes, each asked of the slice that has the set: one round."""
         found = np.empty(len(which))
         wheres = self.by_owner(which)
         given = {
             owner: (self._place[which[where]], modes[where], others[where]) for owner, where in wheres.items()
         }
-        for owner, values in self.residents.ask(shard.agreements, given).items():
+        for owner, values in self.residents.ask(slices.agreements, given).items():
             found[wheres[owner]] = values
         return found
 
     def near(self, runs: Sequence[slice], floors: Floors, count: int) -> Iterator[Compared]:
-        """Send each run to all shards, which compare it with their later sets; here it meets itself."""
+        """Send each run to all slices, which compare it with their later sets; here it meets itself."""
         waiting: deque[tuple[slice, PreparedSets, Answers]] = deque()
         for run in runs:
-            sets = self.some(np.arange(run.start, run.stop))
+            sets = slices.own(self._sets[run])
             waiting.append((run, sets, self._sent(run, sets, floors, count)))
             if len(waiting) == WAITING:
                 yield from self._met(*waiting.popleft(), floors, count)
@@ -117,41 +103,30 @@ class SpreadSets(HeldGallery):
             yield from self._met(*waiting.popleft(), floors, count)
 
     def beside(self, number: int) -> Matches:
-        """Match one set, as a, with every other set: one round, and what it takes to fetch the set."""
-        one = self.residents.share(PreparedSets.join([self[number]]))
+        """Match one set, as a, with every other set: one round."""
+        one = self.residents.share(slices.own(self._sets[number : number + 1]))
         before, after = (
             [int(np.searchsorted(own, number, side)) for own in self.places] for side in ("left", "right")
         )
         given = {each: (one, *ends) for each, ends in enumerate(zip(before, after, strict=True))}
-        found = self.residents.ask(shard.beside, given)
+        found = self.residents.ask(slices.beside, given)
         others = [own[own != number] for own in self.places]
         others = [own - (own > number) for own in others]
         pieces = zip(*(found[each] for each in range(len(self.places))), strict=True)
         return Matches(*(_merged(others, each) for each in pieces))
 
-    def face_rows(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Some of the faces of all sets: one round."""
-        starts = np.concatenate([[0], np.cumsum(self._sizes)])
-        sets = np.searchsorted(starts, rows, side="right") - 1
-        wheres = self.by_owner(sets)
-        given = {
-            owner: (self._place[sets[where]], (rows - starts[sets])[where]) for owner, where in wheres.items()
-        }
-        found = self.residents.ask(shard.face_rows, given)
-        return _merged([wheres[owner] for owner in found], [faces[None] for faces in found.values()])[0]
-
     def guess(self, points: NDArray[np.float32], asked: NDArray[Any], most: int) -> Guessed:
-        """Let every shard guess, and take the best: one round."""
+        """Let every slice guess, and take the best: one round."""
         if self._points is None or self._points[0] is not points:
             self._points = points, self.residents.share(points)
-        found = self.residents.ask_all(shard.guessed, self._points[1], asked, most)
+        found = self.residents.ask_all(slices.guessed, self._points[1], asked, most)
         numbered = [
             guess._replace(sets=own[guess.sets]) for own, guess in zip(self.places, found, strict=True)
         ]
         return joined(numbered, most)
 
     def divided(self, work: Callable[..., Any], given: tuple[Any, ...], total: int) -> list[Any]:
-        """Give each shard an equal part: one round."""
+        """Give each slice an equal part: one round."""
         shared = [self.residents.share(one) for one in given]
         ends = np.linspace(0, total, len(self.residents) + 1).astype(np.int64).tolist()
         parts = {number: (*shared, *ends[number : number + 2]) for number in range(len(self.residents))}
@@ -169,7 +144,7 @@ class SpreadSets(HeldGallery):
             first = int(np.searchsorted(own, run.stop))
             if first < len(own):
                 given[number] = (shared, first, floors_run, floors(own[first:]), count)
-        return self.residents.begin(shard.near_later, given) if given else dict
+        return self.residents.begin(slices.near_later, given) if given else dict
 
     def _met(
         self, run: slice, sets: PreparedSets, answers: Answers, floors: Floors, count: int
@@ -181,17 +156,17 @@ class SpreadSets(HeldGallery):
         yield Compared(found, True)
 
     def by_owner(self, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.int64]]:
-        """Where among some numbers those of each shard stand."""
+        """Where among some numbers those of each slice stand."""
         owners = self._owner[numbers]
         return {int(one): np.flatnonzero(owners == one) for one in np.unique(owners)}
 
-    def in_shard(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers that some sets have in their shards."""
+    def in_slice(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers that some sets have in their slices."""
         return self._place[numbers]
 
 
 class NarrowSets(Held):
-    """Some sets of several shards; what a query will ask about their modes is asked when it is compared.
+    """Some sets of several slices; what a query will ask about their modes is asked when it is compared.
 
     Parameters
     ----------
@@ -218,14 +193,10 @@ class NarrowSets(Held):
         """One prepared set for a place; PreparedSets for a slice or an array of places."""
         return self._gallery[self._chosen[which]]
 
-    def some(self, numbers: NDArray[np.int64]) -> PreparedSets:
-        """Fetch sets, in the order asked for: one round."""
-        return self._gallery.some(self._chosen[numbers])
-
     def compare(self, queries: PreparedSets) -> Matches:
         """Match every query with every set: one round, in which the modes of the first are looked at too."""
         residents, gallery = self._gallery.residents, self._gallery
-        shared = residents.share(queries)
+        shared = residents.share(slices.own(queries))
         wheres, pairs = gallery.by_owner(self._chosen), gallery.by_owner(self._chosen[self._pairs.which])
         nothing = np.empty(0, dtype=np.int64)
         given, own = {}, np.empty(len(self), dtype=np.int64)
@@ -233,9 +204,9 @@ class NarrowSets(Held):
             own[where] = np.arange(len(where))
             asked = pairs.get(owner, nothing)
             which = own[self._pairs.which[asked]]
-            chosen = gallery.in_shard(self._chosen[where])
+            chosen = gallery.in_slice(self._chosen[where])
             given[owner] = (shared, chosen, which, self._pairs.modes[asked])
-        found = residents.ask(shard.matched_some, given)
+        found = residents.ask(slices.matched_some, given)
         agreed = np.empty(len(self._pairs.which))
         for owner, (_, values) in found.items():
             agreed[pairs.get(owner, nothing)] = values
@@ -258,7 +229,7 @@ class NarrowSets(Held):
 
 
 def _merged(places: Sequence[NDArray[np.int64]], pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """What all shards say of their sets, (m, n_i, ...), in the order of the collection: (m, n, ...)."""
+    """What all slices say of their sets, (m, n_i, ...), in the order of the gallery: (m, n, ...)."""
     first = pieces[0]
     merged = np.empty((len(first), sum(map(len, places)), *first.shape[2:]), dtype=first.dtype)
     for own, piece in zip(places, pieces, strict=True):
@@ -267,5 +238,5 @@ def _merged(places: Sequence[NDArray[np.int64]], pieces: Sequence[NDArray[Any]])
 
 
 def _numbered(near: NearMatches, start: int, own: NDArray[np.int64]) -> NearMatches:
-    """Pairs of a run that begins at ``start`` and a shard, by the numbers of the collection."""
+    """Pairs of a run that begins at ``start`` and a slice, by the numbers of the gallery."""
     return near._replace(sets_a=near.sets_a + start, sets_b=own[near.sets_b])

@@ -80,7 +80,7 @@ class Strangers(NamedTuple):
         return found
 
     def around_known(self, sets: PreparedSets | Held | None = None) -> Values:
-        """The same for all pairs that are known; (3, m). If shards hold the sets, each works out a part."""
+        """The same for all pairs that are known; (3, m). If slices hold the sets, each works out a part."""
         if isinstance(sets, HeldGallery):
             found = sets.divided(_means, (*self.known, self.lists, self.skip, self.width), len(self.lists))
             return np.concatenate(found, axis=1)
@@ -88,7 +88,7 @@ class Strangers(NamedTuple):
 
 
 def _means(
-    shard: object,
+    held: object,
     starts: Numbers,
     sets: Numbers,
     residuals: Values,
@@ -100,7 +100,7 @@ def _means(
     first: int,
     last: int,
 ) -> Values:
-    """Means of the pairs of some sets; what the shard holds is not needed."""
+    """Means of the pairs of some sets; what the slice holds is not needed."""
     known = Known(_writable(starts), _writable(sets), _writable(residuals), _writable(levels), level)
     lists, begin, end = _writable(lists), starts[first], starts[last]
     # The system gives no memory for what is never written.

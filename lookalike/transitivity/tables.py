@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -15,7 +15,7 @@ from lookalike.errors import NotFound
 from lookalike.kernels.threads import in_order, thread_count
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
-from lookalike.similarities.contract import Matches, Prepared, PreparedSets, SetSimilarity
+from lookalike.similarities.contract import Matches, PreparedSets, SetSimilarity
 from lookalike.transitivity.held import Held, whole
 
 # Rows of faces or directions in one block of a comparison: its products take at most 32 MB.
@@ -56,8 +56,6 @@ class Tables:
     longer: list[Lists] = field(default_factory=list, repr=False, compare=False)
     # What was done to faces before they were prepared, and is done to those of a query from outside.
     preparation: Preparation = field(default_factory=Nothing)
-    # Sets of the gallery that cannot be reached, and are not among these.
-    unreachable: int = 0
 
     def __len__(self) -> int:
         return len(self.neighbours.sets)
@@ -145,31 +143,6 @@ def agreements(
     if isinstance(tables.sets, Held):
         return tables.sets.agreements(which, modes, others)
     return tables.similarity.agreement_many(tables.sets, which, modes, others)
-
-
-def gathered(tables: Tables, numbers: NDArray[np.int64]) -> Mapping[int, Prepared]:
-    """Some sets by their number, to be looked up one by one: what lies elsewhere is fetched at once."""
-    if not isinstance(tables.sets, Held):
-        return _Numbered(tables.sets)
-    chosen = np.unique(numbers)
-    return dict(zip(chosen.tolist(), tables.sets.some(chosen), strict=True))
-
-
-class _Numbered(Mapping[int, Prepared]):
-    """Sets of this process by their number: nothing is copied."""
-
-    def __init__(self, sets: PreparedSets) -> None:
-        self._sets = sets
-
-    def __getitem__(self, number: int) -> Prepared:
-        found: Prepared = self._sets[number]
-        return found
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self._sets)))
-
-    def __len__(self) -> int:
-        return len(self._sets)
 
 
 def rows(tables: Tables, queries: PreparedSets, members: list[int | None]) -> Iterator[Row]:

@@ -1,16 +1,16 @@
-"""Another process that has the shards of a collection open, until somebody closes its input."""
+"""Another process that has the slices of a gallery open, until somebody closes its input."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from lookalike import open_gallery, open_search
+from lookalike import Gallery, open_search
 from lookalike.engines.ray import Ray
 
 
-def main(folder: str, address: str) -> None:
-    with Ray(address) as engine, open_gallery(Path(folder)) as gallery:
+def main(path: str, address: str) -> None:
+    with Ray(address, slices=2) as engine, Gallery(Path(path)) as gallery:
         search = open_search(gallery, reranker="baseline", engine=engine)
         search.find(gallery.ids()[0], 1)
         print("open", flush=True)

@@ -44,7 +44,7 @@ def one_node(processors: int = 2, port: int | None = None) -> Iterator[Any]:
 
 
 def kill_head(cluster: Any) -> None:
-    """Kill the process that leads a cluster; those that hold shards live on for a while."""
+    """Kill the process that leads a cluster; those that hold slices live on for a while."""
     os.kill(cluster.head_node.all_processes["gcs_server"][0].process.pid, signal.SIGKILL)
 
 

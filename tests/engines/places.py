@@ -5,17 +5,14 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-import resource
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import Conflict, NotFound
-from lookalike.spreading import open_shard
 
 # What two places are given to open.
 GIVEN = [("a", [1, 2]), ("b", [3])]
@@ -26,27 +23,27 @@ def opened(name: str, numbers: list[int]) -> dict[str, object]:
 
 
 def refused(name: str) -> dict[str, object]:
-    raise NotFound(f"there is no shard called {name!r}")
+    raise NotFound(f"there is no slice called {name!r}")
 
 
-def total(shard: dict[str, NDArray[np.float64]], factor: float) -> float:
-    return float(shard["numbers"].sum() * factor)
+def total(held: dict[str, NDArray[np.float64]], factor: float) -> float:
+    return float(held["numbers"].sum() * factor)
 
 
-def times(shard: dict[str, NDArray[np.float64]], factors: NDArray[np.float64]) -> NDArray[np.float64]:
-    return shard["numbers"][:, None] * factors
+def times(held: dict[str, NDArray[np.float64]], factors: NDArray[np.float64]) -> NDArray[np.float64]:
+    return held["numbers"][:, None] * factors
 
 
-def conflicting(shard: object) -> None:
+def conflicting(held: object) -> None:
     raise Conflict("this contradicts that: choose one")
 
 
-def dying_once(shard: dict[str, NDArray[np.float64]], trace: str) -> float:
+def dying_once(held: dict[str, NDArray[np.float64]], trace: str) -> float:
     """End the process the first time, and answer the second."""
     if not Path(trace).exists():
         Path(trace).touch()
         os._exit(1)
-    return total(shard, 1.0)
+    return total(held, 1.0)
 
 
 def square(number: int) -> int:
@@ -82,19 +79,19 @@ def working(trace: str) -> str:
     return trace
 
 
-def waiting(shard: dict[str, NDArray[np.float64]], begun: str, go_on: str) -> float:
+def waiting(held: dict[str, NDArray[np.float64]], begun: str, go_on: str) -> float:
     """Answer when a file is there, and let others work meanwhile."""
     Path(begun).touch()
     while not Path(go_on).exists():
         time.sleep(0.01)
-    return total(shard, 1.0)
+    return total(held, 1.0)
 
 
-def alone(shard: dict[str, object]) -> bool:
+def alone(held: dict[str, object]) -> bool:
     """Whether no other question is answered at the same time."""
-    was_busy, shard["busy"] = shard.get("busy", False), True
+    was_busy, held["busy"] = held.get("busy", False), True
     time.sleep(0.005)
-    shard["busy"] = False
+    held["busy"] = False
     return not was_busy
 
 
@@ -111,31 +108,25 @@ def raised(what: str) -> None:
     print(1 / 0)
 
 
-def raising(shard: object, what: str) -> None:
+def raising(held: object, what: str) -> None:
     raised(what)
 
 
-def killed(shard: object) -> None:
+def killed(held: object) -> None:
     """As the system ends who takes too much memory."""
     os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(60)
 
 
-def nothing(shard: object) -> None:
+def nothing(held: object) -> None:
     return None
 
 
-def opened_with_small_files(*given: Any) -> object:
-    """Open a shard where the disk takes no more than small files, as those are that SQLite needs to read."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2**15, 2**15))
-    return open_shard(*given)
-
-
-def process(shard: object) -> int:
+def process(held: object) -> int:
     return os.getpid()
 
 
-def node(shard: object) -> str:
+def node(held: object) -> str:
     """The node of a Ray cluster where this runs."""
     import ray
 

@@ -12,7 +12,7 @@ from tests.engines import places
 GIVEN = [("a", [1, 2]), ("b", [3]), ("c", [4, 5, 6])]
 
 
-def test_every_shard_answers_about_what_it_opened(engine: Engine) -> None:
+def test_every_slice_answers_about_what_it_opened(engine: Engine) -> None:
     with engine.hold(places.opened, GIVEN) as residents:
         assert len(residents) == 3
         assert residents.ask_all(places.total, 10.0) == [30.0, 30.0, 150.0]
@@ -50,11 +50,11 @@ def test_an_error_arrives_as_it_was_raised(engine: Engine) -> None:
         assert residents.ask_all(places.total, 1.0) == [3.0, 3.0, 15.0]
 
 
-def test_a_shard_that_cannot_be_opened_says_why(engine: Engine) -> None:
+def test_a_slice_that_cannot_be_opened_says_why(engine: Engine) -> None:
     with engine.hold(places.refused, [("x",)]) as residents:
         with pytest.raises(NotFound) as caught:
             residents.ask_all(places.total, 1.0)
-        assert str(caught.value) == "there is no shard called 'x'"
+        assert str(caught.value) == "there is no slice called 'x'"
 
 
 def test_results_of_map_come_in_the_order_of_the_items(engine: Engine) -> None:

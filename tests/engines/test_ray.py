@@ -17,7 +17,7 @@ from tests.engines.programs import run_code
 from tests.waiting import until
 
 
-def test_a_shard_whose_process_dies_is_opened_again(tmp_path: Path) -> None:
+def test_a_slice_whose_process_dies_is_opened_again(tmp_path: Path) -> None:
     with Ray() as engine, engine.hold(places.opened, [("a", [1, 2]), ("b", [3])]) as residents:
         trace = str(tmp_path / "died")
         assert residents.ask(places.dying_once, {0: (trace,)}) == {0: 3.0}

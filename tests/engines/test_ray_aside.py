@@ -50,7 +50,7 @@ def test_what_is_left_before_there_is_a_thread_is_done_by_it() -> None:
     assert done == ["early"]
 
 
-# Ray calls back in a thread without which it does nothing: shards that are let go there, where Python happens
+# Ray calls back in a thread without which it does nothing: slices that are let go there, where Python happens
 # to collect what nobody uses, must not wait for it.
 LET_GO_THERE = """
 import faulthandler
@@ -87,7 +87,7 @@ with Ray() as engine:
 """
 
 
-def test_shards_and_work_that_are_let_go_in_a_thread_of_ray(tmp_path: Path) -> None:
+def test_slices_and_work_that_are_let_go_in_a_thread_of_ray(tmp_path: Path) -> None:
     done = run_code(LET_GO_THERE.format(begun=str(tmp_path / "begun")))
     assert done.err == ""
     assert sorted(done.out.splitlines()) == ["True", *["[3.0, 3.0]"] * 3]

@@ -72,7 +72,7 @@ def test_an_engine_that_was_let_go_keeps_nobody_from_another_cluster(address: st
         assert engine._head.reached_at != address
 
 
-def test_a_cluster_is_not_left_while_shards_are_open_whose_engine_nobody_knows(address: str) -> None:
+def test_a_cluster_is_not_left_while_slices_are_open_whose_engine_nobody_knows(address: str) -> None:
     """As of a search that was opened by the name of the engine."""
     residents = Ray(address).hold(places.opened, GIVEN)
     gc.collect()

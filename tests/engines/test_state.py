@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from lookalike import FaceSet, Gallery, open_gallery, parts
+from lookalike import FaceSet, Gallery, parts
 from lookalike.engines.contract import Engine, Label
 from lookalike.engines.local import Local
 from lookalike.engines.ray import Ray
-from lookalike.residing import shard_states
+from lookalike.slicing import slice_states
 from tests.cli_process import Ended, run
 from tests.engines import places
 from tests.engines.places import GIVEN
 from tests.engines.programs import started
-from tests.shards import split_gallery
 from tests.small_world import small_world
 from tests.waiting import until
 
@@ -38,8 +37,11 @@ def labels(whole: str) -> list[Label]:
     return [Label(whole, "a", "kind", "1"), Label(whole, "b", "kind", "2")]
 
 
-def collection(folder: Path) -> Path:
-    return split_gallery(folder, small_world(people=4, sets=3, faces=2)[0], 2)
+def written(folder: Path) -> Path:
+    with Gallery(folder / "one.gallery", create=True) as gallery:
+        for one in small_world(people=4, sets=3, faces=2)[0]:
+            gallery.add(one)
+    return folder / "one.gallery"
 
 
 def test_every_engine_tells_what_is_open(engine: Engine) -> None:
@@ -98,28 +100,25 @@ def test_an_engine_that_was_not_started_is_not_started_for_this() -> None:
     assert engine._head is None
 
 
-def test_one_file_is_told_nothing_of(tmp_path: Path) -> None:
+def test_nothing_is_told_of_a_gallery_that_nobody_cut(tmp_path: Path) -> None:
     with Gallery(tmp_path / "one.gallery", create=True) as gallery:
-        assert shard_states(gallery, Local()) == ([], [])
+        assert slice_states(gallery, Local()) == ([], [])
 
 
-def status(folder: Path, *words: str) -> Ended:
-    return run("status", folder, *words, cwd=folder.parent)
+def status(path: Path, *words: str) -> Ended:
+    return run("status", path, *words, cwd=path.parent)
 
 
-def test_status_shows_the_shards_of_another_process(address: str, tmp_path: Path) -> None:
-    folder = collection(tmp_path)
+def test_status_shows_the_slices_of_another_process(address: str, tmp_path: Path) -> None:
+    path = written(tmp_path)
     asked = ("--engine", "ray", "--address", address)
-    with open_gallery(folder) as gallery:
-        sets = [len(one) for one in gallery.shards]
-    with started("tests.engines.holder", folder, address) as holder:
+    with started("tests.engines.holder", path, address) as holder:
         try:
             assert holder.stdout is not None
             assert holder.stdout.readline() == "open\n"
-            told = status(folder, *asked, "--json").json
-            assert [one["sets"] for one in told["shard_files"]] == sets
-            for one in told["shard_files"]:
-                [held] = one["open"]
+            told = status(path, *asked, "--json").json
+            assert [one["slice"] for one in told["slices"]] == ["1 of 2", "2 of 2"]
+            for held in told["slices"]:
                 assert (held["holder_host"], held["holder_process"]) == (HERE, holder.pid)
                 assert Path(f"/proc/{held['process']}").exists()
                 assert held["memory"] > 10**6
@@ -128,37 +127,30 @@ def test_status_shows_the_shards_of_another_process(address: str, tmp_path: Path
             [machine] = told["machines"]
             assert (machine["host"], machine["is_alive"], machine["wrong"]) == (HERE, True, "")
             assert 0 < machine["used"] < machine["memory"]
-            with open_gallery(folder) as gallery:
-                gallery.add(FaceSet("new", small_world(people=2, seed=9)[0][0].faces))
-                changed = gallery.shards[gallery.shard_of("new")].path.name
-            said = status(folder, *asked)
-            assert (said.code, said.err) == (0, "")
-            lines = [line for line in said.out.splitlines() if line.startswith("open: ")]
-            assert len(lines) == 2
-            for line in lines:
-                assert f"for process {holder.pid} on {HERE}: max_max:" in line
-                now = "the file has changed since: opened again when asked"
-                assert line.endswith(now if changed in line else ": up to date"), line
+            for change in (False, True):
+                if change:
+                    with Gallery(path) as gallery:
+                        gallery.add(FaceSet("new", small_world(people=2, seed=9)[0][0].faces))
+                said = status(path, *asked)
+                assert (said.code, said.err) == (0, "")
+                lines = [line for line in said.out.splitlines() if line.startswith("slice: ")]
+                assert len(lines) == 2
+                for line in lines:
+                    assert f"for process {holder.pid} on {HERE}: max_max:" in line
+                    assert line.endswith("the gallery has changed since" if change else "up to date"), line
         finally:
             holder.communicate()
-    said = status(folder, *asked)
-    assert [line for line in said.out.splitlines() if line.startswith("open: ")] == [
-        f"open: shard-00{number}.gallery: nobody has it open" for number in range(2)
+    lines = status(path, *asked).out.splitlines()
+    assert [line for line in lines if line.startswith("slice: ")] == [
+        "slice: nobody holds one of this gallery"
     ]
 
 
-def test_status_of_a_folder_shows_its_files(tmp_path: Path) -> None:
-    folder = collection(tmp_path)
-    said = status(folder, "--json").json
-    assert said["machines"] == []
-    for one in said["shard_files"]:
-        assert one["open"] == []
-        assert one["bytes"] == (folder / one["file"]).stat().st_size
-    said = status(folder, "--engine", "ray")
+def test_status_without_a_cluster(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    said = status(path, "--json").json
+    assert (said["slices"], said["machines"]) == ([], [])
+    said = status(path, "--engine", "ray")
     assert said.code == 0
-    assert "shard: shard-001.gallery: " in said.out
-    assert "open: " not in said.out
+    assert "slice: " not in said.out
     assert said.err.startswith("no cluster was named, so nobody was asked what is open")
-    said = run("status", "one.gallery", "--engine", "ray", cwd=tmp_path)
-    assert said.code == 3
-    assert "one.gallery is one file, which the engine ray:address=None cannot spread" in said.err

@@ -1,4 +1,4 @@
-"""The command line with one command more, which waits for a shard that does not answer."""
+"""The command line with one command more, which waits for a slice that does not answer."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,6 @@ from lookalike.rerankers._kinship import (
     FEW,
     FEW_SETS,
     FEWEST,
-    NARROWEST,
     REACH,
     SUSPECT,
     VAGUE,
@@ -268,25 +265,6 @@ def test_a_member_is_asked_for_nearly_as_if_it_came_from_outside(
         # As many as are of the same person come first, in one order or another.
         first, same = (set(np.argsort(-each)[: sets - 1].tolist()) for each in (found, outside))
         assert first == same
-
-
-@pytest.mark.parametrize("width", [9, 12, 30])
-def test_where_lists_lost_most_of_their_sets_nothing_is_made_up(width: int) -> None:
-    """As when shards are missing: what is left of the lists must do, if it tells anything at all."""
-    whole = gallery(30, 4, 1.0)
-    near = whole.neighbours._replace(
-        sets=whole.neighbours.sets[:, :width], scores=whole.neighbours.scores[:, :width]
-    )
-    tables = replace(whole, neighbours=near, unreachable=1)
-    part = Adaptive().fit(tables, RNG)
-    assert part.helps == (width >= NARROWEST)
-    for query in (5, np.random.default_rng(3).normal(size=(2, 48))):
-        row = row_of(tables, query)
-        scores = part.score(row, tables).scores
-        assert np.isfinite(scores).all()
-        assert np.array_equal(scores, row.scores) == (width < NARROWEST)
-    if part.agreement_ is not None:
-        assert part.agreement_.lists.shape[1] <= width
 
 
 @pytest.mark.parametrize("similarity", parts.names("similarities"))

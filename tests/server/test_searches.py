@@ -8,19 +8,26 @@ from typing import Any
 
 import pytest
 
+from lookalike import Gallery
 from lookalike.engines.contract import Answers, Label, Residents, Work
 from lookalike.engines.local import Local
-from lookalike.errors import Conflict, LookalikeError, NotFound, StorageFailed
+from lookalike.errors import LookalikeError, NotFound, StorageFailed
 from tests.server.asking import asker
-from tests.shards import split_gallery
 from tests.small_world import small_world
+
+
+def written(folder: Path) -> Path:
+    with Gallery(folder / "one.gallery", create=True) as gallery:
+        for one in small_world()[0]:
+            gallery.add(one)
+    return folder / "one.gallery"
 
 
 class Losing(Local):
     """Loses everything that is open when it is told to, as a cluster does whose head is lost."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(slices=3)
         self.times_lost = self.times_opened = 0
         self.reason: LookalikeError = StorageFailed("all is lost")
         self.rounds_left = 10**6
@@ -53,17 +60,17 @@ class Losable(Residents):
         self.held.close()
 
 
-# The cluster is lost; a preparation was learnt anew; a shard has changed.
-REASONS = [(StorageFailed, 507), (NotFound, 404), (Conflict, 409)]
+# The cluster is lost; one of its machines lacks something.
+REASONS = [(StorageFailed, 507), (NotFound, 404)]
 
 
 @pytest.mark.parametrize(("kind", "status"), REASONS)
-def test_a_search_whose_shards_are_lost_is_opened_anew(
+def test_a_search_whose_slices_are_lost_is_opened_anew(
     tmp_path: Path, kind: type[LookalikeError], status: int
 ) -> None:
-    folder, engine = split_gallery(tmp_path, small_world()[0], 3), Losing()
+    path, engine = written(tmp_path), Losing()
     engine.reason = kind("all is lost")
-    with asker(folder, engine=engine) as page:
+    with asker(path, engine=engine) as page:
         key = next(iter(page.keys().values()))
         found = page.post("/api/searches", {"set": key})
         engine.times_lost += 1
@@ -73,8 +80,8 @@ def test_a_search_whose_shards_are_lost_is_opened_anew(
 
 
 def test_so_is_one_that_fails_only_when_it_is_asked_why(tmp_path: Path) -> None:
-    folder, engine = split_gallery(tmp_path, small_world()[0], 3), Losing()
-    with asker(folder, engine=engine) as page:
+    path, engine = written(tmp_path), Losing()
+    with asker(path, engine=engine) as page:
         key = next(iter(page.keys().values()))
         found = page.post("/api/searches", {"set": key})
         why = {"ask": {"set": key}, "target": found["answers"][0]["set"]["key"]}

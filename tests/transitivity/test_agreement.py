@@ -158,7 +158,7 @@ def test_of_one_set_no_list_can_be_made(count: int) -> None:
 
 
 def test_where_few_pairs_are_known_lists_are_shorter() -> None:
-    """Lists of 20, as when shards are missing: of 16 sets, not of 64 of which most would be made up."""
+    """Lists of 20, as those of few sets: of 16 sets, not of 64 of which most would be made up."""
     scores = square(120, 1)
     found = made(scores, 20)
     assert found.lists.shape == (120, 16)

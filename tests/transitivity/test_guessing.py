@@ -30,21 +30,21 @@ def faces_of(sizes: list[int], copies: int, seed: int = 0) -> tuple[np.ndarray, 
 @given(
     sizes=st.lists(st.integers(1, 12), min_size=3, max_size=40),
     copies=st.sampled_from([0, 1, 3]),
-    shards=st.integers(1, 7),
+    slices=st.integers(1, 7),
     most=st.integers(1, 45),
 )
-def test_shards_guess_together_what_one_place_guesses(
-    sizes: list[int], copies: int, shards: int, most: int
+def test_slices_guess_together_what_one_place_guesses(
+    sizes: list[int], copies: int, slices: int, most: int
 ) -> None:
     faces, starts = faces_of(sizes, copies)
     asked = faces_of([3], 0, seed=1)[0]
     codes = Codes.of(faces)
     expected = guess(faces, starts, codes, asked, most)
     assert len(expected.sets) == min(most, len(sizes))
-    owners = np.random.default_rng(shards).integers(0, shards, len(sizes))
+    owners = np.random.default_rng(slices).integers(0, slices, len(sizes))
     found = []
-    for shard in np.unique(owners):
-        own = np.flatnonzero(owners == shard)
+    for one in np.unique(owners):
+        own = np.flatnonzero(owners == one)
         rows = np.concatenate([np.arange(starts[number], starts[number + 1]) for number in own])
         ends = np.concatenate([[0], np.cumsum(np.diff(starts)[own])])
         guessed = guess(faces[rows], ends, Codes.of(faces[rows], codes.points), asked, most)
@@ -72,16 +72,16 @@ def test_a_set_of_very_many_near_faces_does_not_hide_the_others() -> None:
     assert len(found.sets) == 10
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+@pytest.mark.parametrize("slices", [1, 2, 3, 7])
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 @pytest.mark.parametrize("reranker", RERANKERS)
-def test_rankings_of_a_shortlist_are_those_of_one_place(similarity: str, reranker: str, shards: int) -> None:
+def test_rankings_of_a_shortlist_are_those_of_one_place(similarity: str, reranker: str, slices: int) -> None:
     pools = reranker in POOLING
     sets, _ = small_world(people=60, sets=4, dimension=64) if pools else small_world(people=12, sets=4)
     whole = open_search(sets, similarity, reranker)
     assert bool(whole.reranker.pools) == pools
     alike = []
-    for tables in (whole.tables, spread_tables(whole.tables, shards)):
+    for tables in (whole.tables, spread_tables(whole.tables, slices)):
         shortlist = Shortlist(tables, code_faces(tables), ROOMY if pools else TIGHT)
         alike.append(Search(tables, whole.reranker, shortlist, whole.calibration))
     outsiders = [FaceSet(f"out-{n}", one.faces[:2] + 0.1) for n, one in enumerate(sets[:6])]
@@ -98,7 +98,7 @@ def shortlisted(sets: list[FaceSet], reranker: str, sizes: Sizes) -> Search:
 
 
 def bytes_sent(search: Search, query: FaceSet) -> int:
-    """What a query sends that is not the first, in two rounds of one message to each of three shards."""
+    """What a query sends that is not the first, in two rounds of one message to each of three slices."""
     assert isinstance(search.tables.sets, SpreadSets)
     search.find(query, 4)
     traffic = search.tables.sets.residents.traffic
@@ -128,6 +128,6 @@ def test_those_that_pool_send_what_they_need_for_the_shortlist(reranker: str) ->
     needed = len(search.reranker.needs(targets))
     assert len(targets) < needed
     # A number and a score with two modes for each; 20 bytes a guess; the query's faces and the names of
-    # arrays, to each shard, twice.
+    # arrays, to each slice, twice.
     most = needed * (8 + 24) + ROOMY.guessed * 3 * 20 + 2 * 3 * (query.faces.nbytes + 2000)
     assert bytes_sent(search, query) < most

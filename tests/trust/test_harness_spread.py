@@ -1,4 +1,4 @@
-"""The tests of trust at toy size: galleries in several files.
+"""The tests of trust at toy size: galleries in slices.
 
 T30, which loses nodes of a cluster, is not run here: tests/engines/test_cluster.py loses one at each stage.
 Nor is T31, which waits for minutes until Ray notices that a machine is silent: tests/engines/test_ray_head.py
@@ -15,8 +15,8 @@ import pytest
 
 from lookalike import parts
 from lookalike.similarities.contract import Matches
-from lookalike.transitivity import shard
-from trust import t29_several_files as several_files
+from lookalike.transitivity import slices
+from trust import t29_slices
 from trust.tests import every_test
 
 SEED = 20261116
@@ -31,18 +31,18 @@ def test_nothing_fails() -> None:
 
 
 def test_every_way_is_tried() -> None:
-    ways = {several_files.way(number) for number in range(32)}
+    ways = {t29_slices.way(number) for number in range(32)}
     assert len(ways) == 32
     assert {one.similarity for one in ways} == set(parts.names("similarities"))
     assert {one.engine for one in ways} == set(parts.names("engines"))
-    # The four that are always run have all similarities, and all numbers of shards.
-    first = [several_files.way(number) for number in range(4)]
-    assert len({one.similarity for one in first}) == len({one.shards for one in first}) == 4
+    # The four that are always run have all similarities, and all numbers of slices.
+    first = [t29_slices.way(number) for number in range(4)]
+    assert len({one.similarity for one in first}) == len({one.slices for one in first}) == 4
     assert all(parts.build("engines", one.engine).is_here for one in first)
 
 
 def test_one_bit_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names, matched = parts.names, shard.matched
+    names, matched = parts.names, slices.matched
 
     def nearly(*given: Any) -> Matches:
         found = matched(*given)
@@ -51,10 +51,10 @@ def test_one_bit_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return found._replace(scores=scores)
 
     monkeypatch.setattr(parts, "names", lambda kind: ["baseline"] if kind == "rerankers" else names(kind))
-    ready = several_files.prepare(tmp_path, SEED)
-    assert several_files.case(ready, 1)[0] is None
-    monkeypatch.setattr(shard, "matched", nearly)
-    wrong = several_files.case(ready, 1)[0]
+    ready = t29_slices.prepare(tmp_path, SEED)
+    assert t29_slices.case(ready, 1)[0] is None
+    monkeypatch.setattr(slices, "matched", nearly)
+    wrong = t29_slices.case(ready, 1)[0]
     assert wrong is not None
     assert "answer 0 is …" in wrong
-    assert several_files.difference([several_files.text({"score": -0.0})], ['{"score": 0.0}'])
+    assert t29_slices.difference([t29_slices.text({"score": -0.0})], ['{"score": 0.0}'])

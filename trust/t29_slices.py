@@ -1,4 +1,4 @@
-"""T29: a gallery in several files answers as the same sets in one file, to the last bit, by every engine."""
+"""T29: a gallery cut into slices answers as it does in one piece, to the last bit, by every engine."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lookalike import FaceSet, Gallery, index, open_gallery, parts
+from lookalike import FaceSet, Gallery, index, parts
 from lookalike.calibrating import calibrate
 from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput
 from lookalike.preparing import AUTO
 from lookalike.progress import Track, silent
 from lookalike.retrieval import Search
-from lookalike.sharding import split
 from lookalike.shortlisting import open_shortlist
 from lookalike.training import train
 from lookalike.transitivity.shortlist import Sizes
@@ -31,13 +30,13 @@ from trust.apart import run_apart
 from trust.outcome import Outcome, share_of
 
 TITLE: Final = (
-    "several files: queries to one file, and to 1, 2, 3 and 7 shards held by every engine, with every "
+    "slices: queries to a gallery in one piece, and in 1, 2, 3 and 7 slices held by every engine, with every "
     "similarity and second stage: rankings, shortlists, probabilities and evidence, bit by bit"
 )
 RELEASE: Final = 10_000
 LEFT_OUT: Final = "processors of different kinds, which may round differently; machines apart, which T31 has"
 # Two first: the smallest share that reaches Ray tries these.
-SHARDS: Final = (2, 3, 7, 1)
+SLICES: Final = (2, 3, 7, 1)
 # So many queries by id, and as many from outside, for each second stage of a world.
 OF_A_KIND: Final = 3
 # Few references, since learning takes longer than all else here.
@@ -59,16 +58,16 @@ class Way(NamedTuple):
     """How a case holds its sets."""
 
     engine: str
-    shards: int
+    slices: int
     similarity: str
 
 
 def way(number: int) -> Way:
-    """All ways in turn: every similarity in this process, each in other shards; then by the next engine."""
+    """All ways in turn: every similarity in this process, each in other slices; then by the next engine."""
     engines = sorted(parts.names("engines"), key=lambda name: not parts.build("engines", name).is_here)
-    every = list(product(range(len(SHARDS)), engines, enumerate(parts.names("similarities"))))
+    every = list(product(range(len(SLICES)), engines, enumerate(parts.names("similarities"))))
     turn, engine, (place, similarity) = every[number % len(every)]
-    return Way(engine, SHARDS[(turn + place) % len(SHARDS)], similarity)
+    return Way(engine, SLICES[(turn + place) % len(SLICES)], similarity)
 
 
 class Ready(NamedTuple):
@@ -76,33 +75,34 @@ class Ready(NamedTuple):
 
     folder: Path
     seed: int
-    engines: dict[str, Engine]
+    engines: dict[tuple[str, int], Engine]
 
 
 def prepare(folder: Path, seed: int) -> Ready:
     """Engines that serve all cases; they start with the first."""
-    return Ready(folder, seed, {name: parts.build("engines", name) for name in parts.names("engines")})
+    every = product(parts.names("engines"), SLICES)
+    return Ready(folder, seed, {one: parts.build("engines", f"{one[0]}:slices={one[1]}") for one in every})
 
 
 def case(ready: Ready, number: int) -> tuple[str | None, str]:
-    """One world in one file and in several, asked the same."""
+    """One world in one piece and in slices, asked the same."""
     chance, chosen = random.Random(f"{ready.seed} {number}"), way(number)
     folder = ready.folder / "world"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     sets = world(chance)
     preparation = written(folder, sets, chosen, chance)
-    note = f"in {chosen.shards} by {chosen.engine}"
-    with open_gallery(folder / "one") as whole, open_gallery(folder / "several") as several:
-        about = chosen.similarity, silent, preparation
-        tables, spread = index(whole, *about), index(several, *about, ready.engines[chosen.engine])
+    note = f"in {chosen.slices} by {chosen.engine}"
+    with Gallery(folder / "one") as whole, Gallery(folder / "cut") as cut:
+        about, engine = (chosen.similarity, silent, preparation), ready.engines[chosen.engine, chosen.slices]
+        tables, spread = index(whole, *about), index(cut, *about, engine)
         try:
             for name in parts.names("rerankers"):
                 queries = drawn_queries(sets, chance)
                 expected = answers(whole, tables, name, queries)
-                if wrong := difference(answers(several, spread, name, queries, at_once=True), expected):
+                if wrong := difference(answers(cut, spread, name, queries, at_once=True), expected):
                     return f"{chosen}, {name}, {preparation}, {len(sets)} sets: {wrong}", note
-                if wrong := _of_shortlists((whole, tables), (several, spread), name, queries):
+                if wrong := _of_shortlists((whole, tables), (cut, spread), name, queries):
                     return f"{chosen}, shortlist, {name}, {preparation}, {len(sets)} sets: {wrong}", note
         finally:
             let_go(spread)
@@ -140,23 +140,22 @@ def world(chance: random.Random, smallest: int = 30, largest: int = 120) -> list
 
 
 def written(folder: Path, sets: Sequence[FaceSet], chosen: Way, chance: random.Random) -> str:
-    """Write the sets into one file and into several; return how their faces are to be prepared.
+    """Write the sets into two galleries; return how their faces are to be prepared.
 
-    Every fourth collection is split and indexed when it holds half of them, and takes the others then.
+    Every fourth of those to be cut is indexed when it holds half of them, and takes the others then.
     """
     write(folder / "one", sets)
     if chance.random() < 0.75:
-        split(folder / "one", folder / "several", chosen.shards)
+        write(folder / "cut", sets)
         return chance.choice([AUTO, *parts.names("preparations")])
     half = len(sets) // 2
-    write(folder / "half", sets[:half])
-    split(folder / "half", folder / "several", chosen.shards)
+    write(folder / "cut", sets[:half])
     # What is learnt of half of the sets is kept: only where nothing is do both prepare alike.
     preparation = "none"
-    with open_gallery(folder / "several") as several:
-        index(several, chosen.similarity, preparation=preparation)
+    with Gallery(folder / "cut") as cut:
+        index(cut, chosen.similarity, preparation=preparation)
         for one in sets[half:]:
-            several.add(one)
+            cut.add(one)
     return preparation
 
 
@@ -210,16 +209,16 @@ def difference(found: Sequence[str], expected: Sequence[str]) -> str:
 
 def _of_shortlists(
     whole: tuple[Gallery, Tables],
-    several: tuple[Gallery, Tables],
+    cut: tuple[Gallery, Tables],
     reranker: str,
     queries: Sequence[str | FaceSet],
 ) -> str:
-    """What a shortlist says, against that of one file."""
+    """What a shortlist says, against that of the gallery in one piece."""
     try:
         expected = shortlisted(*whole, reranker, queries)
     except BadInput:  # it cannot be had of these parts
         return ""
-    return difference(shortlisted(*several, reranker, queries), expected)
+    return difference(shortlisted(*cut, reranker, queries), expected)
 
 
 def shortlisted(
@@ -235,7 +234,7 @@ def shortlisted(
 
 
 def let_go(tables: Tables) -> None:
-    """Close the shards behind tables."""
+    """Close the slices behind tables."""
     if isinstance(tables.sets, SpreadSets):
         tables.sets.residents.close()
 

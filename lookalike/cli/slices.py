@@ -1,23 +1,21 @@
-"""Shards in words: where each is open, and what the machines of a cluster say."""
+"""Slices in words: where each is held, and what the machines of a cluster say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lookalike.cli.terminal import counted, plain
+from lookalike.cli.terminal import plain
 from lookalike.engines.contract import Machine
 from lookalike.room import in_words
 
 
-def print_shards(shards: Iterable[Mapping[str, Any]], is_asked: bool) -> None:
-    """Print a line for every shard, and if a cluster was asked, one for every process that has it open."""
-    for one in shards:
-        print(f"shard: {one['file']}: {counted(one['sets'])}, {one['bytes']} bytes")
-        for held in one["open"] if is_asked else ():
-            print(f"open: {one['file']}: {plain(_held(held))}")
-        if is_asked and not one["open"]:
-            print(f"open: {one['file']}: nobody has it open")
+def print_slices(slices: Sequence[Mapping[str, Any]], is_asked: bool) -> None:
+    """Print a line for every slice that somebody holds, if a cluster was asked."""
+    for one in slices if is_asked else ():
+        print(f"slice: {plain(_held(one))}")
+    if is_asked and not slices:
+        print("slice: nobody holds one of this gallery")
 
 
 def print_machines(machines: Iterable[Machine]) -> None:
@@ -29,10 +27,11 @@ def print_machines(machines: Iterable[Machine]) -> None:
 def _held(held: Mapping[str, Any]) -> str:
     owner = f"for process {held['holder_process']} on {held['holder_host']}"
     if held["is_busy"]:
-        return f"busy, or about to start, {owner}"
+        return f"{held['slice']}: busy, or about to start, {owner}"
     taken = "" if held["memory"] is None else f" ({in_words(held['memory'])})"
-    now = "up to date" if held["fits"] else "the file has changed since: opened again when asked"
-    return f"process {held['process']}{taken} on {held['host']}, {owner}: {held['kind']}: {now}"
+    now = "up to date" if held["fits"] else "the gallery has changed since"
+    place = f"process {held['process']}{taken} on {held['host']}"
+    return f"{held['slice']}: {place}, {owner}: {held['kind']}: {now}"
 
 
 def _machine(one: Machine) -> str:
