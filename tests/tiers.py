@@ -13,12 +13,10 @@ from functools import cache
 # What makes tests slow, and where these are.
 SLOW: dict[str, tuple[str, ...]] = {
     "Ray, with processes and clusters of its own": ("engines",),
-    "collections in several files": (
-        "collection/test_intents.py",
-        "test_partly.py",
-        "test_sharding*.py",
+    "slices of an index, and split galleries of earlier versions": (
+        "collection/test_split.py",
         "transitivity/test_guessing.py::test_rankings_of_a_shortlist_are_those_of_one_place",
-        "transitivity/test_spread.py::test_what_shards_send_back_takes_no_more_memory_than_is_stated",
+        "transitivity/test_spread.py::test_what_slices_send_back_takes_no_more_memory_than_is_stated",
     ),
     "Chromium before a server": ("server/test_browser*.py",),
     "kills, damage and other processes, again and again": (
@@ -91,6 +89,9 @@ ONCE: dict[str, tuple[str, ...]] = {
         "server/test_browser.py::test_from_the_address_to_a_named_person_with_three_confirmed_clips",
     ),
     "kill -9 during add": ("collection/test_gallery_durability.py::test_kill_while_adding",),
+    "a split gallery of an earlier version": (
+        "collection/test_split.py::test_the_file_says_what_one_file_would_have_said",
+    ),
     "a report with every figure": ("reporting/test_report.py::test_every_figure_of_the_paper_is_there",),
     "photos and a film, end to end": (
         "cli/test_footage.py::test_add_tells_the_plan_the_failures_and_what_was_added",
