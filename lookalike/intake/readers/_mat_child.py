@@ -26,6 +26,7 @@ NEWER: Final = (
     "is a .mat file of version 7.3 (HDF5), and versions 4 to 7 are read: open it in MATLAB and save it again "
     "with -v7"
 )
+OTHER: Final = "is no .mat file of version 4 to 7: give a file that MATLAB saved with -v7, -v6 or -v4"
 TEXTS: Final = frozenset({"char", "cell"})
 
 
@@ -55,7 +56,10 @@ def main() -> None:
         # A damaged file can make SciPy raise anything.
         except Exception as reason:
             said = " ".join(f"{type(reason).__name__}: {reason}".split())[:200]
-            header, body = {"refused": f"is damaged ({said}): copy or save it again"}, []
+            refused = (
+                OTHER if "Unknown mat file type" in said else f"is damaged ({said}): copy or save it again"
+            )
+            header, body = {"refused": refused}, []
         send(answers, header, body)
         # What was left behind when the memory ran out is not worth finding out.
         if "ended" in header:
