@@ -24,6 +24,7 @@ from lookalike.intake.paths import readable
 from lookalike.intake.seen import SeenTrack, Settings
 from lookalike.intake.sources import is_footage
 from lookalike.intake.workers import Workers
+from lookalike.intake.yunet import YUNET
 from lookalike.progress import Track, silent
 from lookalike.sighting import timecode
 
@@ -156,7 +157,13 @@ def look_at(
         Shows progress: a step is a photo or a second of film.
     on_stop : callable
         Given what ends the looking at once, with an error; returns a context that lasts as long as it does.
+
+    Raises
+    ------
+    BadInput
+        If the model that finds faces is missing, or is another one.
     """
+    YUNET.read()  # no file is to blame for what is wrong with it
     seen = Seen(files, part)
     with Workers(settings) as workers, on_stop(workers.close):
         # No film takes less than a kilobyte a second, whatever it says.

