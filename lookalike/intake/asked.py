@@ -140,10 +140,11 @@ def _on_this_machine(reason: LookalikeError) -> LookalikeError:
 def _descriptor(identity: str, model_file: str) -> Descriptor:
     """What describes the faces, loaded once a worker, when all that finds them is there too."""
     try:
+        part = choose_descriptor(identity, None, model_file or None)
         YUNET.read()
-        return choose_descriptor(identity, None, model_file or None)
     except LookalikeError as reason:
         raise _on_this_machine(reason) from None
+    return part
 
 
 class _Kept(threading.local):

