@@ -78,7 +78,7 @@ def test_find_with_photo_folder_and_film(archive: Path, gallery: Path) -> None:
     assert "shows no face at" in run("find", gallery, film, "--at", "0:59", code=4).stderr
     assert "a time is written as" in run("find", gallery, film, "--at", "soon", code=3).stderr
     assert (
-        "leave --set, --face and --at out" in run("find", gallery, "album 2#1", "--face", "1", code=4).stderr
+        "leave --set, --face and --at out" in run("find", gallery, "album 2#1", "--face", "1", code=3).stderr
     )
 
 
@@ -164,6 +164,19 @@ def test_models_are_named_with_all_that_is_known(tmp_path: Path) -> None:
     assert all(one["sha256"] in said and one["training"] in said for one in found)
 
 
+def test_advice_is_kept_back_where_nobody_wants_it(tmp_path: Path) -> None:
+    for number, name in enumerate(("quiet", "json")):
+        path = tmp_path / f"{name}.gallery"
+        media.face(200, number).save(tmp_path / f"{name}.png")
+        run("add", path, media.photo(tmp_path), "--descriptor", "deep", "--quiet")
+        done = run("add", path, tmp_path / f"{name}.png", f"--{name}")
+        assert "sface" not in done.stderr
+        if name == "json":
+            [remark] = json.loads(done.stdout)["remarks"]
+            assert remark["file"] is None
+            assert "sface, the default of new galleries" in remark["remark"]
+
+
 def test_a_missing_model_is_named_with_the_command_that_brings_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,7 +246,9 @@ def test_a_machine_without_onnxruntime_describes_the_same(
         np.testing.assert_allclose(one.get(known).faces, other.get(known).faces, rtol=0, atol=1e-4)
     found = {one["part"]: one["detail"] for one in json.loads(run("doctor", "--json").stdout)["parts"]}
     assert found["descriptor sface"].endswith("more slowly than by onnxruntime: pip install onnxruntime")
+    assert found["finding faces"].endswith("more slowly than by onnxruntime: pip install onnxruntime")
     assert found["descriptor lbp"] == "1770 numbers a face"
+    assert run("doctor").stderr == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
