@@ -147,8 +147,10 @@ def add_footage(
                 opened.set_hint("model_file", part.model_file)
             if held is not None and descriptor is None:
                 _tell_of_successor(opened, part, done)
-            run = _Run(opened, part, settings, done, Forecast(plan.seconds, plan.units))
-            for _ in track(run.work(away or workers, new, lengths), "looking for faces", plan.units):
+            # A photo is a step, and so is a film without a length.
+            units = sum(max(1, round(length)) for length in lengths)
+            run = _Run(opened, part, settings, done, Forecast(plan.seconds, units))
+            for _ in track(run.work(away or workers, new, lengths), "looking for faces", units):
                 pass
     return run.done
 
