@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from lookalike.asking import Several
+from lookalike.asking import Excerpt, Several
 from lookalike.collection.connections import is_gallery
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.membership import is_collection
@@ -65,7 +65,8 @@ def read_query(
 ) -> FaceSet:
     """Read a query from outside, described as the gallery is.
 
-    A film that the gallery holds is not looked at: the faces that were kept of it are the query.
+    A film that the gallery holds is not looked at: the faces that were kept of it are the query, and the set
+    that has them is no answer.
 
     Parameters
     ----------
@@ -207,10 +208,16 @@ def _kept_of_film(gallery: Gallery, path: Path) -> list[_Held]:
     if known is None:
         return []
     held = [
-        _Held(one.id, one.start, one.end, partial(gallery.get, one.id, pictures=True))
+        _Held(one.id, one.start, one.end, partial(_kept_set, gallery, one.id))
         for one in gallery.listing(gallery.sets_of(known.content))
     ]
     return sorted(held, key=lambda one: (one.start or 0.0, one.end or 0.0))
+
+
+def _kept_set(gallery: Gallery, set_id: str) -> FaceSet:
+    """A set of the gallery as a question, to which it is itself no answer."""
+    one = gallery.get(set_id, pictures=True)
+    return Excerpt(one.id, one.faces, one.origin, one.sources, one.pictures, one.sightings)
 
 
 def _seen(gallery: Gallery, path: Path, at: float | None) -> list[_Held]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike import Gallery, add, questions
+from lookalike import Gallery, add, open_search, questions
 from lookalike.asking import Several
 from lookalike.errors import BadInput, NotFound
 from lookalike.everybody import AROUND
@@ -133,6 +133,8 @@ def nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_kept_faces_are_the_question(kept: Gallery, folder: Path) -> None:
     found = read_query(kept, folder / "film.mp4", at=1.0)
     own = kept.get("film.mp4#1", pictures=True)
+    # Asked by its id or by its film, it is not its own answer.
+    assert "film.mp4#1" not in open_search(kept).find(found, None).ids
     np.testing.assert_array_equal(found.faces, own.faces)
     assert (found.id, found.pictures, found.sightings) == (own.id, own.pictures, own.sightings)
 
