@@ -130,11 +130,19 @@ def seen_in(part: Descriptor, path: Path, at: float | None = None, track: Track 
     seen = look_at(part, files, settings, track)
     if not seen.sets and seen.reasons:
         raise seen.reasons[0]
+    if not seen.sets and at is not None and len(files) == 1 and 0 < (length := length_of(path)) < at:
+        raise NotFound(f"{path} shows no face at {timecode(at)}: it ends at {timecode(length)}")
     if not seen.sets and at is not None:
         raise NotFound(f"{path} shows no face at {timecode(at)}, nor {AROUND:g} seconds before or after it")
     if not seen.sets:
         raise BadInput(f"no face was found in {readable(path)!r}: give a picture that shows one")
     return seen
+
+
+def length_of(path: Path) -> float:
+    """How many seconds a film says it lasts; 0 if it does not say."""
+    with Workers(Settings()) as workers:
+        return next(workers.lengths([path]))
 
 
 def look_at(

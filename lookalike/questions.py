@@ -14,7 +14,7 @@ from lookalike.collection.gallery import Gallery
 from lookalike.collection.membership import is_collection
 from lookalike.collection.opening import open_gallery
 from lookalike.errors import BadInput, Conflict, NotFound
-from lookalike.everybody import read_everybody, seen_in
+from lookalike.everybody import length_of, read_everybody, seen_in
 from lookalike.faceset import FaceSet
 from lookalike.footage import known_file
 from lookalike.ingest import holds_crops
@@ -167,7 +167,8 @@ def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, 
     if at is not None:
         meant = seen_at(meant, at)
         if not meant:
-            raise NotFound(f"{path} shows no face at {timecode(at)}: {_named(held)}")
+            why = _past_end(path, at) or _near(held, at)
+            raise NotFound(f"{path} shows no face at {timecode(at)}: {why}")
     if len(meant) == 1 and face is None:
         return meant[0].read()
     if at is None and (is_film or is_album):
@@ -244,6 +245,17 @@ def _numbered(sets: Sequence[FaceSet]) -> str:
     """Sets by their numbers, in words."""
     shown = [f"{number} is {one.id!r}" for number, one in enumerate(sets[:NAMED], start=1)]
     return ", ".join(shown) + (", ..." if len(sets) > NAMED else "")
+
+
+def _past_end(path: Path, at: float) -> str:
+    """Words about a time that a film does not reach; none if it does, or does not say how long it is."""
+    length = 0.0 if is_folder(path) else length_of(path)
+    return f"it ends at {timecode(length)}" if 0 < length < at else ""
+
+
+def _near(held: Sequence[_Held], at: float) -> str:
+    """Those who are seen nearest to a time, in words."""
+    return _named(sorted(held, key=lambda one: max((one.start or 0.0) - at, at - (one.end or 0.0))))
 
 
 def _named(held: Sequence[_Held]) -> str:

@@ -154,6 +154,19 @@ def test_people_are_numbered_from_the_left(kept: Gallery, folder: Path) -> None:
         assert read_query(kept, folder / "film.mp4", face=number, at=BOTH).id == set_id
 
 
+def test_who_is_nearest_is_named_first_and_a_film_has_an_end(
+    kept: Gallery, gallery: Gallery, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for one in (kept, gallery):
+        with pytest.raises(NotFound, match=r"shows no face at 00:01:39\.0: it ends at 00:00:\d\d"):
+            read_query(one, folder / "film.mp4", at=99.0)
+    # As if the film went on, and nobody were seen any more.
+    monkeypatch.setattr(questions, "length_of", lambda path: 100.0)
+    last = max(kept.listing(), key=lambda one: one.end or 0.0)
+    with pytest.raises(NotFound, match=f"at 00:01:39.0: it holds '{last.id}' from"):
+        read_query(kept, folder / "film.mp4", at=99.0)
+
+
 @pytest.mark.usefixtures("nobody_looks")
 def test_a_name_of_the_gallery_chooses_too(kept: Gallery, folder: Path) -> None:
     assert read_query(kept, folder / "film.mp4", "film.mp4#3").id == "film.mp4#3"
