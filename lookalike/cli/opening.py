@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lookalike.cli.terminal import Progresses, counted, say
-from lookalike.errors import NotFound
+from lookalike.errors import BadInput, NotFound
 from lookalike.sighting import seconds
 
 if TYPE_CHECKING:
@@ -115,4 +115,4 @@ def read_asked(
         gallery.get(text)
     except NotFound as reason:
         raise NotFound(f"{reason} (nor is {text!r} a file or folder)") from reason
-    raise NotFound(f"{text!r} is a set of the gallery, not a file: leave --set, --face and --at out")
+    raise BadInput(f"{text!r} is a set of the gallery, not a file: leave --set, --face and --at out")

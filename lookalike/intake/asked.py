@@ -20,6 +20,7 @@ from lookalike.intake.gathering import Gathered, gather
 from lookalike.intake.paths import readable
 from lookalike.intake.seen import Settings
 from lookalike.intake.workers import Workers
+from lookalike.intake.yunet import YUNET
 
 # What decides which bits a decoder, a detector or a descriptor gives.
 LIBRARIES: Final = (
@@ -137,11 +138,13 @@ def _on_this_machine(reason: LookalikeError) -> LookalikeError:
 
 @lru_cache(maxsize=1)
 def _descriptor(identity: str, model_file: str) -> Descriptor:
-    """What describes the faces, loaded once a worker."""
+    """What describes the faces, loaded once a worker, when all that finds them is there too."""
     try:
-        return choose_descriptor(identity, None, model_file or None)
+        part = choose_descriptor(identity, None, model_file or None)
+        YUNET.read()
     except LookalikeError as reason:
         raise _on_this_machine(reason) from None
+    return part
 
 
 class _Kept(threading.local):

@@ -71,6 +71,7 @@ class Video:
         self.size = (self._stream.codec_context.width, self._stream.codec_context.height)
         # Why there are fewer frames than the film promises; filled by `frames`.
         self.remark = ""
+        self._failure = ""
 
     @property
     def seconds(self) -> float:
@@ -82,7 +83,7 @@ class Video:
     def frames(self, since: float = 0.0, until: float = math.inf) -> Iterator[Frame]:
         """Every frame that can be decoded, with rising times from 0.
 
-        What is damaged is left out; where the rest cannot be read, `remark` says so.
+        What is damaged is left out, and what decoders can mend in part is not; `remark` says so of both.
 
         Parameters
         ----------
@@ -91,9 +92,10 @@ class Video:
             comes too where it cannot.
         """
         first = self._jump(since)
-        last = -1.0
+        last, number, in_part = -1.0, -1, 0
         rate = float(self._stream.average_rate or 25)
         for number, decoded in enumerate(self._decoded()):
+            in_part += decoded.is_corrupt
             if decoded.width * decoded.height > MOST_PIXELS:
                 raise _too_large(decoded.width, decoded.height)
             said = number / rate if decoded.time is None else float(decoded.time)
@@ -106,6 +108,12 @@ class Video:
             if last > until:
                 return
             yield Frame(last, decoded, round(decoded.rotation / 90) % 4)
+        # Behind a jump frames may be flagged that lack only those from before it.
+        damage = [f"frames that are not whole: {in_part} of {number + 1}"] if in_part and not since else []
+        if self._failure:
+            damage.insert(0, self._failure)
+        if damage:
+            self.remark = f"is damaged ({'; '.join(damage)}): what could be read was taken"
         promised = self.seconds
         if not self.remark and last >= 0 and promised > last + max(1.0, 0.02 * promised):
             self.remark = f"ends at {timecode(last)}, though it says it lasts until {timecode(promised)}"
@@ -139,7 +147,7 @@ class Video:
                 lost = 0
             except av.error.FFmpegError as reason:
                 lost += 1
-                self.remark = f"is damaged ({reason.strerror}): what could be read was taken"
+                self._failure = _said(reason)
                 if lost > MOST_LOST:
                     return
                 continue
@@ -185,8 +193,10 @@ def open_video(stream: IO[bytes], container: str) -> Iterator[Video]:
             f"cannot be read as a film ({_said(reason)}): copy it again, or leave it out"
         ) from None
     try:
-        if not opened.streams.video:
+        if not opened.streams.video and opened.streams.audio:
             raise BadInput("holds sound but no pictures: leave it out")
+        if not opened.streams.video:
+            raise BadInput("holds nothing that can be read: copy it again, or leave it out")
         width, height = (
             opened.streams.video[0].codec_context.width,
             opened.streams.video[0].codec_context.height,

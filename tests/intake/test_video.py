@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from pathlib import Path
@@ -73,6 +74,18 @@ def test_a_film_that_is_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) -> N
     assert remark
 
 
+def test_a_film_whose_pictures_are_damaged_says_so(tmp_path: Path) -> None:
+    path = media.flipped_video(tmp_path)
+    times, _, remark = read(path)
+    told = re.fullmatch(r"is damaged \(.*not whole: (\d+) of (\d+)\): what could be read was taken", remark)
+    assert told is not None
+    assert 0 < int(told[1]) <= int(told[2]) == len(times)
+    # Whoever jumps to a part may lack what it builds on.
+    with path.open("rb") as stream, open_video(stream, "mov") as video:
+        assert list(video.frames(1.0))
+        assert "not whole" not in video.remark
+
+
 def test_lengths_are_told_without_decoding(tmp_path: Path) -> None:
     times, _, _ = read(media.video(tmp_path))
     assert probe(media.video(tmp_path)) == pytest.approx(times[-1], abs=0.2)
@@ -83,6 +96,7 @@ def test_lengths_are_told_without_decoding(tmp_path: Path) -> None:
     ("make", "sentence"),
     [
         (media.headless_video, "cannot be read as a film"),
+        (media.head_of_video, "holds nothing that can be read: copy it again"),
         (media.sound, "sound but no pictures"),
         (media.huge_video, "claims frames of"),
     ],
