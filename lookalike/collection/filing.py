@@ -46,17 +46,8 @@ class Filed:
         unique_ids((*self.new, *self.grown))
 
 
-def keep(
-    connection: sqlite3.Connection,
-    path: Path,
-    given: Filed,
-    barred: Barred,
-    lookup: queries.Lookup | None = None,
-) -> bool:
-    """Write it; of a file whose content is known, only where it lies now. Whether the file was new.
-
-    `lookup` finds the sets that are kept apart, where they may lie in other files too.
-    """
+def keep(connection: sqlite3.Connection, path: Path, given: Filed, barred: Barred) -> bool:
+    """Write it; of a file whose content is known, only where it lies now. Whether the file was new."""
     known = media.of(connection, path, given.file.content)
     if known is not None:
         media.move(connection, known, given.file)
@@ -68,7 +59,7 @@ def keep(
         rows.append(connection, path, faceset, given.descriptor)
     number = media.insert(connection, given.file)
     media.link(connection, number, (faceset.id for faceset in (*given.new, *given.grown)))
-    pairs.insert(connection, given.apart, lookup or queries.lookup(connection, path))
+    pairs.insert(connection, given.apart, queries.lookup(connection, path))
     return True
 
 

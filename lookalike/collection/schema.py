@@ -125,7 +125,7 @@ def step_4(connection: sqlite3.Connection) -> None:
 
 
 def step_5(connection: sqlite3.Connection) -> None:
-    """Decisions and pairs name sets by their ids: in a collection of several files these lie elsewhere."""
+    """Decisions and pairs name sets by their ids."""
     connection.execute("ALTER TABLE decision_sets RENAME TO old_decision_sets")
     connection.execute(
         "CREATE TABLE decision_sets ("

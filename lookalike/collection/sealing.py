@@ -11,7 +11,7 @@ NAME: Final = "seal"
 # The format that has seals.
 SINCE: Final = 4
 # Marks of work that is due, which come and go, and the seal itself.
-PASSING: Final = (NAME, "purge", "purge_derived", "purge_collection", "intent")
+PASSING: Final = (NAME, "purge", "purge_derived")
 
 
 def seal(connection: sqlite3.Connection) -> None:
