@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
+from PIL.PngImagePlugin import PngInfo
 
 from lookalike import disk
 from lookalike.collection.gallery import Gallery
@@ -24,6 +25,8 @@ CHAIN_LEFT = 490
 STRIP = 5
 # Longer side of a picture in which faces are numbered, and the colour of their frames.
 LONGEST, FRAME = 1600, "#d2268a"
+# A PNG file says by this that it was drawn here, and may be drawn over.
+MARK = "Software", "lookalike"
 PAPER, INK, FAINT, RIGHT, WRONG = "#fbfaf7", "#22252a", "#7a7f87", "#2f8f5b", "#c9695a"
 
 
@@ -129,7 +132,7 @@ def draw_faces(source: Path, at: float | None, boxes: Sequence[Box], path: Path)
 def _write(sheet: Image.Image, path: Path) -> None:
     try:
         disk.make_folders(path.parent)
-        disk.write(path, _encoded(sheet, path))
+        disk.write(path, _encoded(sheet, path), over=_is_ours(path))
     except (OSError, ValueError) as reason:
         raise StorageFailed(f"the picture {path} cannot be written: {reason}") from reason
 
@@ -139,12 +142,14 @@ def _encoded(sheet: Image.Image, path: Path) -> bytes:
     if kind is None:
         raise ValueError(f"unknown file extension: {path.suffix}")
     encoded = io.BytesIO()
-    sheet.save(encoded, kind)
+    mark = PngInfo()
+    mark.add_text(*MARK)
+    sheet.save(encoded, kind, **({"pnginfo": mark} if kind == "PNG" else {}))
     return encoded.getvalue()
 
 
 def check_new(path: Path) -> None:
-    """Refuse to draw over a file that is there.
+    """Refuse to draw over a file that is there, unless it is a PNG file that was drawn here and says so.
 
     Raises
     ------
@@ -152,11 +157,22 @@ def check_new(path: Path) -> None:
         If there is one, or the place cannot be looked at.
     """
     try:
-        there = path.exists()
+        there = path.exists() and not _is_ours(path)
     except OSError as reason:
         raise StorageFailed(f"the picture {path} cannot be written: {reason.strerror}") from reason
     if there:
         raise BadInput(f"{path} is there already: choose another name for the picture, or remove it")
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is a PNG that was drawn here."""
+    if not path.is_file():
+        return False
+    try:
+        with Image.open(path, formats=["PNG"]) as there:
+            return there.info.get(MARK[0]) == MARK[1]
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return False
 
 
 def _chain(

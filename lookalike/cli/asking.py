@@ -25,6 +25,7 @@ from lookalike.cli.options import (
     Similarity,
 )
 from lookalike.cli.terminal import listed, plain, print_json, print_table, say, seen_from_to
+from lookalike.errors import NotFound
 
 if TYPE_CHECKING:
     from lookalike.collection.queries import SetFacts
@@ -66,6 +67,8 @@ def find(
     check_top(top)
     if picture is not None:
         check_new(picture)
+        if not picture.absolute().parent.exists():  # a slip of the pen, more likely than a wish
+            raise NotFound(f"the folder of {picture} does not exist: make it first, or choose another place")
     with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         try:
             asked = read_asked(opened, query, set_id, face, at)

@@ -91,13 +91,16 @@ def test_faces_to_choose_from_are_numbered_in_a_picture(gallery: Path, tmp_path:
     assert "choose one with --face (1 to 2 from the left: 1 is 'two.png#1', 2 is 'two.png#2')" in done.stderr
     with Image.open(tmp_path / "who.png") as drawn:
         assert drawn.size == (480, 240)
-    # What is there is not drawn over, and the answers are drawn once somebody is chosen.
-    again = run("find", gallery, tmp_path / "two.png", "--picture", tmp_path / "who.png", code=3)
+    # Only what was drawn here is drawn over: the answers, once somebody is chosen.
+    before = (tmp_path / "two.png").read_bytes()
+    again = run("find", gallery, tmp_path / "two.png", "--picture", tmp_path / "two.png", code=3)
     assert "is there already" in again.stderr
-    run(
-        "find", gallery, tmp_path / "two.png", "--face", "2", "--picture", tmp_path / "answers.png", "--quiet"
-    )
-    with Image.open(tmp_path / "answers.png") as drawn:
+    assert (tmp_path / "two.png").read_bytes() == before
+    typo = run("find", gallery, tmp_path / "two.png", "--picture", tmp_path / "typo" / "x.png", code=4)
+    assert "does not exist: make it first" in typo.stderr
+    assert not (tmp_path / "typo").exists()
+    run("find", gallery, tmp_path / "two.png", "--face", "2", "--picture", tmp_path / "who.png", "--quiet")
+    with Image.open(tmp_path / "who.png") as drawn:
         assert drawn.width == 960
 
 
