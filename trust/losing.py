@@ -70,7 +70,9 @@ class Loss:
     def track(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
         """Watch the items pass, and begin at one of them."""
         for number, item in enumerate(items):
-            if self._thread is None and number == int(self.place * (total or 1)):
+            # Sets are prepared by who asks: no slice has work then.
+            is_now = text != "preparing sets" and number == int(self.place * (total or 1))
+            if self._thread is None and is_now:
                 self.begin(self.delay)
             yield item
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from lookalike import FaceSet, index, open_gallery, open_search
 from lookalike.collection.gallery import Gallery
+from lookalike.collection.tables import TableStore
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.progress import Track, silent
 from lookalike.retrieval import Search
@@ -123,16 +124,16 @@ def left_behind(ready: Ready, path: Path) -> str | None:
 
 def _opening(ready: Ready, gallery: Gallery, loss: Loss) -> str | None:
     loss.begin_when_opening()
-    return _index(ready, gallery, silent)
+    with opened(ready, gallery) as search:
+        if near(search.tables) != ready.expected.neighbours:
+            return "other neighbours than in one process"
+        is_same = ranked(search, ready.queries[0]) == ready.expected.answers[0]
+    return None if is_same else "the first query is answered otherwise than by one process"
 
 
 def _comparing(ready: Ready, gallery: Gallery, loss: Loss) -> str | None:
-    shutil.rmtree(gallery.path / "derived", ignore_errors=True)  # or there would be nothing to compare
-    return _index(ready, gallery, loss.track)
-
-
-def _index(ready: Ready, gallery: Gallery, track: Track) -> str | None:
-    tables = index(gallery, track=track, engine=ready.nodes.engine)
+    TableStore.beside(gallery.path).drop()  # or there would be nothing to compare
+    tables = index(gallery, track=loss.track, engine=ready.nodes.engine)
     try:
         return None if near(tables) == ready.expected.neighbours else "other neighbours than in one process"
     finally:
