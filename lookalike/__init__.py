@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lookalike.training import train
     from lookalike.verifying import verify
 
-__version__ = "0.11.0"
+__version__ = "0.12.0"
 
 __all__ = [
     "Answer",
