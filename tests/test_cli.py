@@ -262,11 +262,9 @@ def test_find_and_evaluate_by_every_part(
 
 def test_find_draws_a_picture(made: dict[str, Path], tmp_path: Path, ready: Ready) -> None:
     plain = ready.works("find", made["pictures"], "p0/v0", "--json", cwd=tmp_path).out
-    drawn = ready.works(
-        "find", made["pictures"], "p0/v0", "--json", "--picture", "new/x.png", cwd=tmp_path
-    ).out
+    drawn = ready.works("find", made["pictures"], "p0/v0", "--json", "--picture", "x.png", cwd=tmp_path).out
     assert drawn == plain
-    with Image.open(tmp_path / "new/x.png") as picture:
+    with Image.open(tmp_path / "x.png") as picture:
         assert picture.format == "PNG"
         assert picture.width > 500
 

@@ -26,12 +26,17 @@ OLD_SETS = 24
 
 def take(exact: bool = False) -> Record:
     """Make the record in a folder of its own; `exact` adds hashes that only this machine gives."""
-    with tempfile.TemporaryDirectory(dir=QUICK) as folder:
-        return _taken(Path(folder).resolve(), exact)
+    logger = logging.getLogger("lookalike")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # remarks on how little there is to learn from
+    try:
+        with tempfile.TemporaryDirectory(dir=QUICK) as folder:
+            return _taken(Path(folder).resolve(), exact)
+    finally:
+        logger.setLevel(level)
 
 
 def _taken(folder: Path, exact: bool) -> Record:
-    logging.getLogger("lookalike").setLevel(logging.ERROR)  # remarks on how little there is to learn from
     sets, labels = sources.people()
     _write_sources(folder, sets, labels)
     record: Record = {

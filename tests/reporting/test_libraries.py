@@ -21,7 +21,7 @@ def test_a_missing_library_is_named_with_its_cure(name: str, monkeypatch: pytest
 
 
 def test_importing_loads_neither() -> None:
-    modules = ["folder", "selected", *(f"figures.{n}" for n in ("anr", "top100", "features", "selection"))]
+    modules = ["folder", "sampled", *(f"figures.{n}" for n in ("anr", "top100", "features", "selection"))]
     lines = "; ".join(f"import lookalike.reporting.{name}" for name in modules)
     check = f"{lines}; import sys; print({{'matplotlib', 'jinja2'}} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
