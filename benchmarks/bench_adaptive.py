@@ -8,16 +8,16 @@ import numpy as np
 
 from benchmarks.entries import entry
 from benchmarks.worlds import YOUTUBE_FACES, prepared, seconds
-from lookalike import parts
-from lookalike.indexing import COUNT
+from lookalike import registry
+from lookalike.indexing.build import COUNT
+from lookalike.method.proxies import find_neighbours
+from lookalike.method.tables import Tables, rows
 from lookalike.rerankers.adaptive import Adaptive
-from lookalike.transitivity.proxies import find_neighbours
-from lookalike.transitivity.tables import Tables, rows
 
 
 def run(toy: bool) -> list[dict[str, Any]]:
     count = 120 if toy else YOUTUBE_FACES
-    similarity = parts.build("similarities", "max_max")
+    similarity = registry.build("similarities", "max_max")
     sets = prepared(similarity, count)
 
     def tables(total: int) -> Tables:

@@ -10,15 +10,15 @@ from typing import Any
 from benchmarks.entries import entry
 from benchmarks.worlds import seconds
 from lookalike import FaceSet, Gallery, open_search
-from lookalike.collection.tables import TableStore
+from lookalike.demo.vectors import vector_world
 from lookalike.engines.contract import Engine, Residents
 from lookalike.engines.local import Local
 from lookalike.engines.ray import Ray
+from lookalike.indexing.slices import SpreadSets
+from lookalike.indexing.store import TableStore
+from lookalike.method.shortlist import Shortlist, Sizes, code_faces
 from lookalike.parameters import MOST_PROXIES
-from lookalike.retrieval import Search
-from lookalike.transitivity.shortlist import Shortlist, Sizes, code_faces
-from lookalike.transitivity.spread import SpreadSets
-from lookalike.worlds.vectors import vector_world
+from lookalike.search.query import Search
 
 SLICES = 2
 DIMENSION = 118

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from benchmarks import cuts_by_eye
 from benchmarks.entries import entry
 from lookalike import Gallery, add
-from lookalike.intake.shots import Cuts, thumbnail
-from lookalike.intake.video import open_video
-from lookalike.worlds.footage import draw_footage
+from lookalike.demo.footage import draw_footage
+from lookalike.ingest.shots import Cuts, thumbnail
+from lookalike.ingest.video import open_video
 
 
 class Look(NamedTuple):

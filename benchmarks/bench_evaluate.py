@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.entries import entry
 from benchmarks.worlds import seconds
 from lookalike import Gallery, Search, index, train
-from lookalike.worlds.vectors import vector_world
+from lookalike.demo.vectors import vector_world
 
 COMMAND = [sys.executable, "-c", "from lookalike.cli import main; main()"]
 

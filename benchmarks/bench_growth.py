@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.entries import entry
 from benchmarks.worlds import seconds, vector_sets
 from lookalike import Search, index, train
-from lookalike.indexing import COUNT
+from lookalike.indexing.build import COUNT
+from lookalike.method.proxies import find_neighbours, update_neighbours
 from lookalike.similarities.contract import PreparedSets
-from lookalike.transitivity.proxies import find_neighbours, update_neighbours
 
 
 def run(toy: bool) -> list[dict[str, Any]]:

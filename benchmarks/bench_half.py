@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.entries import entry
 from benchmarks.worlds import YOUTUBE_FACES, prepared, seconds
+from lookalike.method.tables import compare
 from lookalike.similarities.max_max import MaxMax
-from lookalike.transitivity.tables import compare
 
 TOP = 10
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from benchmarks.entries import entry
 from benchmarks.worlds import YOUTUBE_FACES, multiply_upper_half, prepared, seconds
-from lookalike import parts
-from lookalike.indexing import COUNT
-from lookalike.transitivity.proxies import find_neighbours
+from lookalike import registry
+from lookalike.indexing.build import COUNT
+from lookalike.method.proxies import find_neighbours
 
 # Part, the array whose rows are multiplied (single precision for faces, double for directions), and the aim.
 CASES = (("max_max", "faces", 1.15), ("max_correlation", "directions", 3.0), ("dffs", "directions", 3.0))
@@ -18,7 +18,7 @@ def run(toy: bool) -> list[dict[str, Any]]:
     count = 40 if toy else YOUTUBE_FACES
     found = []
     for name, array, target in CASES:
-        similarity = parts.build("similarities", name)
+        similarity = registry.build("similarities", name)
         sets = prepared(similarity, count)
         find_neighbours(similarity, sets[:12], COUNT)  # compiles
         rows = sets.arrays[array]

@@ -24,18 +24,15 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.entries import entry
-from lookalike import Gallery, parts
-from lookalike.intake.alignment import align, encode_square
-from lookalike.intake.described import as_set, describe_aligned
-from lookalike.intake.describer import FOOTAGE_DESCRIPTOR
-from lookalike.intake.detector import Detector
-from lookalike.intake.quality import judge
-from lookalike.intake.scan import scan
-from lookalike.intake.seen import SeenTrack, Settings
-from lookalike.intake.shots import Cuts, thumbnail
-from lookalike.intake.tracks import Seen, Track, Tracker
-from lookalike.intake.video import open_video, probe
-from lookalike.worlds.footage import draw_footage, write_footage
+from lookalike import Gallery, registry
+from lookalike.demo.footage import draw_footage, write_footage
+from lookalike.ingest.align import align, encode_square, judge
+from lookalike.ingest.describe import FOOTAGE_DESCRIPTOR, as_set, describe_aligned
+from lookalike.ingest.detect import Detector
+from lookalike.ingest.seen import SeenTrack, Settings
+from lookalike.ingest.shots import Cuts, thumbnail
+from lookalike.ingest.tracks import Seen, Track, Tracker, scan
+from lookalike.ingest.video import open_video, probe
 
 KEPT = Path("bench-results") / "intake"
 PEOPLE = 8
@@ -302,7 +299,7 @@ def stages(film: Path, folder: Path) -> tuple[dict[str, int], dict[str, float]]:
 def _describe_and_store(
     tracks: list[Track], folder: Path, spent: Counter[str], timed: Any, total: int
 ) -> None:
-    part = parts.build("descriptors", FOOTAGE_DESCRIPTOR)
+    part = registry.build("descriptors", FOOTAGE_DESCRIPTOR)
     part.check()
     pictures = [kept.picture for track in tracks for kept in track.seen][:: max(1, total // DESCRIBED)]
     with timed("describing"):

@@ -14,9 +14,9 @@ from benchmarks.worlds import YOUTUBE_FACES
 INDEX = """
 from benchmarks.bench_memory import peak
 from benchmarks.worlds import prepared
-from lookalike.indexing import COUNT
+from lookalike.indexing.build import COUNT
 from lookalike.similarities.max_max import MaxMax
-from lookalike.transitivity.proxies import find_neighbours
+from lookalike.method.proxies import find_neighbours
 similarity = MaxMax()
 sets = prepared(similarity, {count})
 find_neighbours(similarity, sets, COUNT)

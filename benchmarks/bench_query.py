@@ -10,7 +10,7 @@ from benchmarks.entries import entry
 from benchmarks.worlds import YOUTUBE_FACES, multiply_upper_half, seconds, vector_sets
 from lookalike import open_search
 from lookalike.kernels.threads import in_order
-from lookalike.transitivity.tables import compare, rows
+from lookalike.method.tables import compare, rows
 
 
 def run(toy: bool) -> list[dict[str, Any]]:

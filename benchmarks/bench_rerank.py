@@ -6,8 +6,8 @@ from typing import Any
 
 from benchmarks.entries import entry
 from benchmarks.worlds import YOUTUBE_FACES, seconds, vector_sets
-from lookalike import index, parts, train
-from lookalike.transitivity.tables import rows
+from lookalike import index, registry, train
+from lookalike.method.tables import rows
 
 RIVALS = ("csls", "as_norm", "k_reciprocal", "cprr", "rl_sim", "diffusion", "query_expansion")
 
@@ -18,7 +18,7 @@ def run(toy: bool) -> list[dict[str, Any]]:
     some = list(rows(tables, tables.sets[:20], list(range(20))))
 
     def of(name: str) -> float:
-        part = train(tables, parts.build("rerankers", name))
+        part = train(tables, registry.build("rerankers", name))
         part.score(some[0], tables)  # compiles, and encodes what a rival encodes once
         return seconds(lambda: [part.score(row, tables) for row in some], 3) / len(some)
 

@@ -17,13 +17,13 @@ from benchmarks.embeddings import draw_faces, draw_people
 from benchmarks.entries import entry
 from benchmarks.worlds import seconds
 from lookalike import Ranking, Search, train
-from lookalike.indexing import COUNT
+from lookalike.indexing.build import COUNT
+from lookalike.method.proxies import find_neighbours
+from lookalike.method.shortlist import Shortlist, code_faces
+from lookalike.method.sizes import index_need
+from lookalike.method.tables import Tables
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
-from lookalike.transitivity.proxies import find_neighbours
-from lookalike.transitivity.shortlist import Shortlist, code_faces
-from lookalike.transitivity.sizes import index_need
-from lookalike.transitivity.tables import Tables
 
 FACES, DIMENSION, TOP = 5, 128, 100
 

@@ -10,9 +10,9 @@ from sklearn.svm import SVR
 from benchmarks.entries import entry
 from benchmarks.worlds import seconds, vector_sets
 from lookalike import index
+from lookalike.method.examples import draw_examples
+from lookalike.method.regressor import QuasiTransitiveRegressor
 from lookalike.parameters import EPSILON, GAMMA, PENALTY
-from lookalike.transitivity.examples import draw_examples
-from lookalike.transitivity.regressor import QuasiTransitiveRegressor
 
 
 def run(toy: bool) -> list[dict[str, Any]]:

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from lookalike import Gallery, index, parts, train
-from lookalike.describing import describe
-from lookalike.evaluation.contrasts import gains_of
+from lookalike import Gallery, index, registry, train
+from lookalike.demo.footage import write_footage
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.evaluation.results import Evaluation
-from lookalike.ingest import add
-from lookalike.intake.describer import FOOTAGE_DESCRIPTOR
+from lookalike.evaluation.statistics import gains_of
+from lookalike.ingest.add import add
+from lookalike.ingest.describe import FOOTAGE_DESCRIPTOR
+from lookalike.ingest.redescribe import describe
 from lookalike.progress import Track, silent
-from lookalike.worlds.writing import write_footage
 
 FOLDER = "ytf_frames"
 RATE = 25.0
@@ -50,7 +50,7 @@ class Way(NamedTuple):
 # The first describes films and photos unless something else is asked for.
 DEFAULT, PLAIN = Way(FOOTAGE_DESCRIPTOR, "none"), Way("lbp", "none")
 # The preparation that suits lbp is not a default here, since there are fewer sets than it wants.
-PREPARED = Way("lbp", parts.part_class("descriptors", "lbp").prepared_by)
+PREPARED = Way("lbp", registry.part_class("descriptors", "lbp").prepared_by)
 WAYS = (DEFAULT, Way("deep", "none"), PLAIN, PREPARED, Way(FOOTAGE_DESCRIPTOR, "none", joined=False))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lookalike.evaluation.contrasts import ALPHA
 from lookalike.evaluation.measures import MEASURES
+from lookalike.evaluation.statistics import ALPHA
 
 SHOWN = ("mean_anr", "map", "rank1")
 

@@ -13,10 +13,10 @@ from PIL import Image
 
 from benchmarks.embeddings import draw_faces, draw_people
 from lookalike import FaceSet, Gallery
-from lookalike.collection.media import MediaFile
-from lookalike.sighting import Sighting
-from lookalike.worlds.films import film
-from lookalike.worlds.people import draw_person
+from lookalike.demo.films import film
+from lookalike.demo.people import draw_person
+from lookalike.faceset import Sighting
+from lookalike.gallery.media import MediaFile
 
 DESCRIPTOR = "drawn, 128 numbers"
 DIMENSION = 128

@@ -21,21 +21,20 @@ from numpy.typing import NDArray
 
 from lookalike import Gallery, index, train
 from lookalike.errors import LookalikeError, NotFound
+from lookalike.evaluation.experiment import versions
 from lookalike.evaluation.labels import Labels, read_labels
 from lookalike.evaluation.measures import Ranks, average_normalised_rank, with_query_counted
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.evaluation.record import versions
-from lookalike.ingest import add
+from lookalike.ingest.add import add
+from lookalike.method.examples import MOST_ROWS, draw_examples, features_asked
+from lookalike.method.metafeatures import Scaling, metafeatures
+from lookalike.method.proxies import proxy_slots
+from lookalike.method.regression import Settings, fit_regression
+from lookalike.method.tables import Tables
 from lookalike.rerankers.baseline import Baseline
+from lookalike.rerankers.contract import Scored
 from lookalike.rerankers.learnt import LOOSE, SOME_LANDMARKS, SOME_ROWS
-from lookalike.retrieval import Search
-from lookalike.transitivity.examples import MOST_ROWS, draw_examples
-from lookalike.transitivity.extrapolation import features_asked
-from lookalike.transitivity.metafeatures import metafeatures
-from lookalike.transitivity.proxies import proxy_slots
-from lookalike.transitivity.regression import Settings, fit_regression
-from lookalike.transitivity.scaling import Scaling
-from lookalike.transitivity.tables import Tables
+from lookalike.search.query import Search
 
 Floats = NDArray[np.float64]
 
@@ -168,7 +167,8 @@ def ranks_by_reading(tables: Tables, labels: Labels, seed: int) -> dict[Reading,
             said = np.clip(regress(features.reshape(-1, 5)), 0.0, 1.0).reshape(features.shape[:2])
             for count, across, beside in product(PROXIES, ACROSS, BESIDE):
                 scores = BESIDE[beside](ACROSS[across](said[:, :count]), row.scores)
-                place = np.flatnonzero(same[search.order(row, scores)]) + 1
+                others = search.scoring(row, Scored(scores, np.full(len(scores), -1)))
+                place = np.flatnonzero(same[others.targets[others.order()]]) + 1
                 ranks[scale, count, across, beside].append(place)
     return ranks
 

@@ -24,18 +24,16 @@ from benchmarks.footage_faces import FOLDER, measure_films
 from benchmarks.paper_figures import FACES, measure_paper
 from benchmarks.results_page import page, plot_name
 from lookalike import Gallery, index
-from lookalike.cli.terminal import Progresses
+from lookalike.cli.output import Progresses
 from lookalike.errors import LookalikeError, NotFound
-from lookalike.evaluation.contrasts import gains
-from lookalike.evaluation.experiment import BASELINE, Experiment, check_experiment
-from lookalike.evaluation.extrapolation import features_met
+from lookalike.evaluation.drawing import svg
+from lookalike.evaluation.experiment import BASELINE, Experiment, check_experiment, record, versions
 from lookalike.evaluation.labels import read_labels
-from lookalike.evaluation.record import record, versions
+from lookalike.evaluation.learning import features_met, retrieval_features
+from lookalike.evaluation.statistics import gains
 from lookalike.evaluation.verdict import verdict
-from lookalike.ingest import add
-from lookalike.reporting.figure import svg
-from lookalike.reporting.figures.features import retrieval_features
-from lookalike.transitivity.extrapolation import far_from
+from lookalike.ingest.add import add
+from lookalike.method.examples import far_from
 
 DOCS = Path(__file__).parents[1] / "docs"
 DATA = Path(os.environ.get("LOOKALIKE_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks import paper_page
 from benchmarks.footage_page import section
-from lookalike.evaluation.contrasts import ALPHA
 from lookalike.evaluation.measures import MEASURES
+from lookalike.evaluation.statistics import ALPHA
 
 # Measures closer than this are equal, but for rounding.
 EQUAL = 1e-9

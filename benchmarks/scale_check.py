@@ -20,11 +20,10 @@ from benchmarks.scale_model import Costs, Node, Wire
 from lookalike.engines.contract import Engine, Residents
 from lookalike.engines.local import Local
 from lookalike.engines.ray import Ray
+from lookalike.indexing.slices import Slice, SpreadSets
+from lookalike.method.proxies import find_neighbours
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
-from lookalike.transitivity.proxies import find_neighbours
-from lookalike.transitivity.slices import Slice
-from lookalike.transitivity.spread import SpreadSets
 
 ASSUMED_WIRE = Wire(trip=1e-3, rate=1e9, restart=5.0, is_measured=False)
 SHIPPED = 64 << 20

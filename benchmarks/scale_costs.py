@@ -16,20 +16,20 @@ import numpy as np
 from benchmarks import scale_model as model
 from benchmarks.embeddings import draw_faces, draw_people
 from benchmarks.scale_model import NEIGHBOURS, PROXIES, Costs
-from lookalike.collection.gallery import Gallery
 from lookalike.engines.local import Local
 from lookalike.faceset import FaceSet
+from lookalike.gallery.gallery import Gallery
+from lookalike.indexing import slices
+from lookalike.indexing.slices import Slice, own_copy
 from lookalike.kernels.codes import Codes, is_available
 from lookalike.kernels.threads import one_blas_thread
+from lookalike.method.metafeatures import metafeatures
+from lookalike.method.proxies import _State, proxy_slots
+from lookalike.method.shortlist import Shortlist
+from lookalike.method.tables import Neighbours, Row, Tables, compare
 from lookalike.rerankers.adaptive import Adaptive
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
-from lookalike.transitivity import spread
-from lookalike.transitivity.metafeatures import metafeatures
-from lookalike.transitivity.proxies import _State, proxy_slots
-from lookalike.transitivity.shortlist import Shortlist
-from lookalike.transitivity.slices import Slice, own
-from lookalike.transitivity.tables import Neighbours, Row, Tables, compare
 
 # A set whose id is a path or a shot of a film.
 ID = "archive/2026/film-{0:09d}.mp4#shot-{1:04d}"
@@ -71,10 +71,10 @@ def measure(count: int, faces: int, dimension: int, folder: Path) -> Costs:
     list_merge, pair_merge = _merging(max(count, 2 * NEIGHBOURS))
     whole = _held(sets)
     wanted = np.arange(min(model.run_sets(faces), count))
-    fetch = processor_seconds(lambda: own(whole[wanted])) / len(wanted)
+    fetch = processor_seconds(lambda: own_copy(whole[wanted])) / len(wanted)
     pieces = [np.zeros((1, len(own)), dtype=float) for own in whole.places]
     # Scores and both modes.
-    place = 3 * processor_seconds(lambda: spread._merged(whole.places, pieces), 5) / count
+    place = 3 * processor_seconds(lambda: slices._merged(whole.places, pieces), 5) / count
     arrays = sum(array.nbytes for array in sets.arrays.values())
     starts = sum(array.nbytes for array in sets.starts.values())
     return Costs(
@@ -216,11 +216,11 @@ def _tables(sets: PreparedSets) -> Tables:
     return Tables(tuple(map(str, range(total))), sets.arrays["faces"].shape[1], MaxMax(), sets, neighbours)
 
 
-def _held(sets: PreparedSets) -> spread.SpreadSets:
+def _held(sets: PreparedSets) -> slices.SpreadSets:
     """The sets in two slices of this process."""
     places = shares(len(sets), PARTS)
-    given = [(MaxMax(), own(sets[place])) for place in places]
-    return spread.SpreadSets(Local().hold(Slice, given), places, sets, MaxMax())
+    given = [(MaxMax(), own_copy(sets[place])) for place in places]
+    return slices.SpreadSets(Local().hold(Slice, given), places, sets, MaxMax())
 
 
 def shares(total: int, parts: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:

@@ -17,7 +17,7 @@ SLICES = (1, 2, 8, 32, 128, 512)
 MORE_NODES = (1, 4, 16, 64, 256)
 SPREAD_OVER = (1_000_000, 10_000_000)
 YEAR, MONTH = 365 * DAY, 30 * DAY
-# Of `lookalike.transitivity.shortlist.Sizes`: sets guessed, kept, and the neighbours of the best that join.
+# Of `lookalike.method.shortlist.Sizes`: sets guessed, kept, and the neighbours of the best that join.
 GUESSED, KEPT, JOINED = 2000, 1000, 100 * 11
 # The same where kin are pooled: sets kept, and those that may be kin of the best.
 ALONE, KIN_JOINED = 400, 100 * 5

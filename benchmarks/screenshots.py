@@ -18,10 +18,10 @@ from PIL import Image
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from benchmarks.served import Served
+from lookalike.demo.films import draw_collection, write_collection
+from lookalike.demo.footage import DrawnFootage, draw_footage, write_footage
 from lookalike.evaluation.labels import read_labels
-from lookalike.ingest import add
-from lookalike.worlds.collection import draw_collection, write_collection
-from lookalike.worlds.footage import DrawnFootage, draw_footage, write_footage
+from lookalike.ingest.add import add
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

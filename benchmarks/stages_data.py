@@ -9,10 +9,10 @@ from typing import NamedTuple
 from benchmarks.real_faces import collections
 from lookalike import FaceSet, Gallery, index
 from lookalike.evaluation.labels import Labels, read_labels
-from lookalike.ingest import add
-from lookalike.intake.sampling import evenly
-from lookalike.preparing import prepare_sets
-from lookalike.transitivity.tables import Tables
+from lookalike.faceset import evenly
+from lookalike.indexing.transform import prepare_sets
+from lookalike.ingest.add import add
+from lookalike.method.tables import Tables
 
 YTF, YALE, CK = "ytf_dev", "extyaleb_sets, by light", "ck48_sequences"
 EMBEDDINGS = "embeddings"

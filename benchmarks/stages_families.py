@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from benchmarks.stages_shapes import Photos
-from lookalike import parts
+from lookalike import registry
 
 Counts = dict[str, tuple[int, ...]]
 
@@ -103,11 +103,11 @@ def _people(arrays: np.lib.npyio.NpzFile) -> NDArray[np.str_]:
 
 
 def _described(pictures: list[NDArray[np.uint8]]) -> NDArray[np.float32]:
-    return parts.build("descriptors", "lbp").describe_many(pictures)
+    return registry.build("descriptors", "lbp").describe_many(pictures)
 
 
 def _default() -> str:
-    return parts.part_class("descriptors", "lbp").prepared_by
+    return registry.part_class("descriptors", "lbp").prepared_by
 
 
 _pictures, _sets = cache(pictures_of_people), cache(pictures_of_sets)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.stages_measure import AUTO, BASELINE, OURS
 from benchmarks.stages_page import best_rival
-from lookalike.reporting.figure import Figure
-from lookalike.reporting.style import BLUE, GRAY, VERMILLION, legend_below
+from lookalike.evaluation.drawing import BLUE, GRAY, VERMILLION, Figure, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
+
 
 ROW = 0.62  # cm for each configuration
 NAMES = {"triangles": "triangles", "map": "mAP"}

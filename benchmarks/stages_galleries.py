@@ -13,13 +13,13 @@ from benchmarks.stages_measure import AUTO, BASELINE, COMPARED, SEED, STRICT
 from benchmarks.stages_parts import Pool, fit_part
 from benchmarks.stages_shapes import Drawn
 from lookalike import train
-from lookalike.calibrating import calibrate
 from lookalike.evaluation.measures import MEASURES
 from lookalike.evaluation.protocol import held_out, leave_one_out
 from lookalike.evaluation.results import joined
 from lookalike.evaluation.statistics import intervals
-from lookalike.retrieval import Search
-from lookalike.transitivity.tables import Tables
+from lookalike.indexing.fit import calibrate
+from lookalike.method.tables import Tables
+from lookalike.search.query import Search
 
 Record = dict[str, Any]
 Floats = NDArray[np.float64]

@@ -13,19 +13,16 @@ from benchmarks.stages_data import Case
 from benchmarks.stages_parts import Pool, fit_part
 from benchmarks.stages_worlds import World
 from lookalike import index, train
-from lookalike.calibrating import calibrate
 from lookalike.evaluation.protocol import held_out, leave_one_out, outside
 from lookalike.evaluation.results import Evaluation, joined
 from lookalike.evaluation.statistics import intervals
-from lookalike.intake.sampling import evenly
-from lookalike.progress import Track, silent
-from lookalike.rerankers._kinship import SAMPLE
-from lookalike.rerankers.adaptive import Adaptive
-from lookalike.transitivity.agreement import Agreement
-from lookalike.transitivity.kin import Kin
-from lookalike.transitivity.strangers import Strangers
-from lookalike.transitivity.strengths import (
+from lookalike.faceset import evenly
+from lookalike.indexing.fit import calibrate
+from lookalike.method.agreement import Agreement
+from lookalike.method.kin import Kin
+from lookalike.method.strangers import (
     SHARES,
+    Strangers,
     Strengths,
     hubs_of_known,
     middle_and_spread,
@@ -33,7 +30,10 @@ from lookalike.transitivity.strengths import (
     trust,
     weigh,
 )
-from lookalike.transitivity.tables import Row, Tables, rows_of_some
+from lookalike.method.tables import Row, Tables, rows_of_some
+from lookalike.progress import Track, silent
+from lookalike.rerankers._kinship import SAMPLE
+from lookalike.rerankers.adaptive import Adaptive
 
 BASELINE, OURS, AUTO = "baseline", "adaptive", "auto"
 PAIR = "learnt:over=mean,examples=near"

@@ -11,8 +11,7 @@ from benchmarks.real_faces import RIVALS
 from benchmarks.stages_measure import AUTO, BASELINE, OURS, PAIR
 from benchmarks.stages_shapes import DRAWS
 from benchmarks.stages_words import MISSING, head, lines, row
-from lookalike.evaluation.measures import MEASURES
-from lookalike.evaluation.reliability import TOLERATED
+from lookalike.evaluation.measures import MEASURES, TOLERATED
 
 TEXT = Path(__file__).with_suffix(".md")
 # Differences smaller than this are rounding.

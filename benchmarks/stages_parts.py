@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import parts
+from lookalike import registry
 from lookalike.errors import BadInput
 from lookalike.evaluation.labels import Labels
 from lookalike.faceset import Faces
-from lookalike.indexing import COUNT
+from lookalike.indexing.build import COUNT
+from lookalike.method.proxies import find_neighbours
+from lookalike.method.tables import Tables, compare
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import (
     Examples,
@@ -23,8 +25,6 @@ from lookalike.similarities.contract import (
     PreparedSets,
     SetSimilarity,
 )
-from lookalike.transitivity.proxies import find_neighbours
-from lookalike.transitivity.tables import Tables, compare
 
 Numbers = NDArray[np.int64]
 
@@ -35,7 +35,7 @@ def fit_part(tables: Tables, name: str) -> Reranker:
     `train` would look for the name of `LookedUp` among all installed packages, which takes longer than
     fitting a few sets.
     """
-    part: Reranker = parts.build("rerankers", name)
+    part: Reranker = registry.build("rerankers", name)
     return part.fit(tables, np.random.default_rng(0))
 
 

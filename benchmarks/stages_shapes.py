@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.stages_data import Case
 from lookalike import FaceSet, index
-from lookalike.preparing import prepare_sets
+from lookalike.indexing.transform import prepare_sets
 
 Numbers = NDArray[np.int64]
 

@@ -20,7 +20,7 @@ from benchmarks.stages_galleries import (
 )
 from benchmarks.stages_measure import AUTO, BASELINE, PAIR
 from benchmarks.stages_shapes import FACES, SHAPES, WORDS
-from lookalike.evaluation.reliability import TOLERATED
+from lookalike.evaluation.measures import TOLERATED
 
 Row = dict[str, Any]
 

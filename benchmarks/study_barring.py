@@ -14,10 +14,10 @@ import numpy as np
 
 from benchmarks.real_faces import DATA
 from benchmarks.study_descriptors import crops
-from lookalike import parts
-from lookalike.collection.barred import Barred, of_person
+from lookalike import registry
 from lookalike.descriptors.deep import Deep
-from lookalike.intake.described import describe_aligned
+from lookalike.gallery.blocklist import Barred, of_person
+from lookalike.ingest.describe import describe_aligned
 
 # Any name will do: one model made all of them.
 MODEL = "deep"
@@ -33,7 +33,7 @@ def main() -> None:
         faces, owners, people = arrays["embeddings"], arrays["image_set"], arrays["set_person"]
     least: float = Deep.same_person
     if options.descriptor:
-        part, found = parts.build("descriptors", options.descriptor), crops(options.data)
+        part, found = registry.build("descriptors", options.descriptor), crops(options.data)
         assert found is not None
         faces, owners = describe_aligned(found.crops, part), np.array([int(one) for one in found.sets])
         least = part.same_person

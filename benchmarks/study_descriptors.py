@@ -23,13 +23,13 @@ from PIL import Image
 
 from benchmarks.film_people import DINNER, FLAT
 from benchmarks.real_faces import DATA
-from lookalike import parts
+from lookalike import registry
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.evaluation.measures import average_precision
 from lookalike.evaluation.statistics import Interval, contrasts, intervals
-from lookalike.intake.alignment import align, encode_square
-from lookalike.intake.described import describe_aligned
-from lookalike.intake.detector import Detector
+from lookalike.ingest.align import align, encode_square
+from lookalike.ingest.describe import describe_aligned
+from lookalike.ingest.detect import Detector
 
 # The first is held against the second.
 DESCRIPTORS = ("sface", "deep")
@@ -290,7 +290,7 @@ def _measured(data: Path, tried: list[float]) -> tuple[list[str], list[str], dic
         found: dict[str, Any] = {}
         for name in DESCRIPTORS:
             start = time.process_time()
-            vectors = describe_aligned(faces.crops, parts.build("descriptors", name))
+            vectors = describe_aligned(faces.crops, registry.build("descriptors", name))
             seconds[name] = (time.process_time() - start) / len(faces.crops)
             found[name] = measure(faces, vectors)
         rows += lines(faces, found)

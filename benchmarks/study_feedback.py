@@ -1,4 +1,4 @@
-"""What decisions do to the order of answers, on real faces: prints a table of rules for `lookalike.refining`.
+"""What decisions do to the order of answers, on real faces: a table of rules for `search.feedback`.
 
 A user who knows everybody judges the first answers to each query. Mean average precision on the sets that are
 left, over the queries that have a match left; the last column is what the product does. ``--data`` is the
@@ -21,7 +21,7 @@ from benchmarks.stages_data import Case, Cases
 from lookalike import Search, train
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.evaluation.measures import average_precision
-from lookalike.refining import refine
+from lookalike.search.feedback import refine
 
 Floats = NDArray[np.float64]
 # From the scores given by the query (first) and confirmed sets, and by rejected ones, to one score a target.

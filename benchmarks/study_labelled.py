@@ -22,14 +22,14 @@ from benchmarks.real_faces import DATA, DOCS, collections
 from benchmarks.study_page import page
 from lookalike import Gallery, index
 from lookalike.errors import LookalikeError, NotFound
+from lookalike.evaluation.experiment import versions
 from lookalike.evaluation.labels import Labels, read_labels
 from lookalike.evaluation.measures import Ranks, summary
-from lookalike.evaluation.record import versions
-from lookalike.ingest import add
+from lookalike.ingest.add import add
+from lookalike.method.metafeatures import metafeatures
+from lookalike.method.proxies import proxy_slots
+from lookalike.method.tables import Tables, rows
 from lookalike.parameters import PROXIES
-from lookalike.transitivity.metafeatures import metafeatures
-from lookalike.transitivity.proxies import proxy_slots
-from lookalike.transitivity.tables import Tables, rows
 
 Floats = NDArray[np.float64]
 

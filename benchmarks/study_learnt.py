@@ -20,13 +20,13 @@ import numpy as np
 from benchmarks.real_faces import DATA, DOCS, collections
 from benchmarks.study_labelled import measure_labelled
 from benchmarks.study_page import MEASURED, page
-from lookalike import Gallery, index, parts, train
+from lookalike import Gallery, index, registry, train
 from lookalike.errors import LookalikeError, NotFound
+from lookalike.evaluation.experiment import versions
 from lookalike.evaluation.labels import Labels, read_labels
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.evaluation.record import versions
-from lookalike.ingest import add
-from lookalike.transitivity.tables import Tables
+from lookalike.ingest.add import add
+from lookalike.method.tables import Tables
 
 BASELINE = "baseline"
 VARIANTS = (
@@ -63,7 +63,7 @@ def study(tables: Tables, labels: Labels, variants: Sequence[str], seeds: Sequen
     """Measures of the baseline and of each variant, averaged over seeds; and what each was asked."""
     found: dict[str, Any] = {}
     for name in (BASELINE, *variants):
-        is_random = parts.build("rerankers", name).is_random
+        is_random = registry.build("rerankers", name).is_random
         measured: list[list[float]] = []
         outside: list[float] = []
         for seed in seeds if is_random else seeds[:1]:

@@ -16,7 +16,7 @@ from lookalike import Gallery, index, train
 from lookalike.errors import LookalikeError, NotFound
 from lookalike.evaluation.labels import read_labels
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.ingest import add
+from lookalike.ingest.add import add
 
 PREPARED = ("within:root=true", "within:root=true,mirror=6x5")
 STAGES = ("baseline", "adaptive")

@@ -22,7 +22,7 @@ from benchmarks import scale_check, scale_costs, scale_sim
 from benchmarks.scale_draws import Tail
 from benchmarks.scale_model import Node
 from benchmarks.scale_page import page
-from lookalike.evaluation.record import versions
+from lookalike.evaluation.experiment import versions
 
 DOCS = Path("docs")
 TOYS = Path("bench-results")

@@ -28,10 +28,10 @@ from benchmarks.stages_measure import strict as strict_everywhere
 from benchmarks.stages_parts import Pool
 from benchmarks.stages_shapes import ACTORS, DRAWS, FACES, SHAPES, Drawn, Photos, galleries
 from benchmarks.stages_worlds import worlds
-from lookalike import Gallery, index, parts, train
+from lookalike import Gallery, index, registry, train
 from lookalike.errors import LookalikeError, NotFound
+from lookalike.evaluation.experiment import versions
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.evaluation.record import versions
 
 HALVES = 20
 MIRRORED = "within:root=true,mirror=6x5"
@@ -97,7 +97,7 @@ def defaults(cases: Cases) -> dict[str, Any]:
             fitted = {name: train(tables, name) for name in (BASELINE, AUTO)}
             result = leave_one_out(tables, fitted, labels)
             found[preparation] = {
-                "preparation": parts.spec(tables.preparation),
+                "preparation": registry.spec(tables.preparation),
                 "numbers": int(tables.preparation.apply(next(iter(gallery.sets())).faces).shape[1]),
                 "methods": {name: measures(result, name) for name in fitted},
             }
@@ -192,7 +192,7 @@ def _faces_at_hand(data: Path) -> bool:
 def main() -> None:
     from benchmarks.stages_figures import figures
     from benchmarks.stages_page import page
-    from lookalike.reporting.figure import svg
+    from lookalike.evaluation.drawing import svg
 
     parser = argparse.ArgumentParser(prog="benchmarks.study_stages", description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the .npz files")

@@ -186,7 +186,7 @@ def _run(*words: object) -> None:
 
 def _page(tracer: Tracer, gallery: Path) -> Way:
     """Open a set on the page, which shows its answers too."""
-    from lookalike.server.app import create_app
+    from lookalike.web.app import create_app
 
     host, token = "127.0.0.1:8417", "a" * 22
     app = create_app(gallery, token, [host])
@@ -209,7 +209,7 @@ def _page(tracer: Tracer, gallery: Path) -> Way:
 
 def _draw(folder: Path) -> tuple[Path, list[str]]:
     """A gallery of drawn clips, indexed and trained, and the ids of its sets."""
-    from lookalike.worlds.collection import draw_collection, write_collection
+    from lookalike.demo.films import draw_collection, write_collection
 
     write_collection(folder, draw_collection(PEOPLE, sets=(1, 3), frames=4, size=64))
     gallery = folder / "drawn.gallery"
@@ -220,7 +220,7 @@ def _draw(folder: Path) -> tuple[Path, list[str]]:
 
 
 def _films(folder: Path) -> tuple[Path, Path]:
-    from lookalike.worlds.footage import draw_footage, write_footage
+    from lookalike.demo.footage import draw_footage, write_footage
 
     made = []
     for seed in (0, 1):

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import FaceSet
+from lookalike.demo.vectors import vector_world
 from lookalike.kernels.threads import blocks, in_order
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
-from lookalike.worlds.vectors import vector_world
 
 # Sets of the YouTube Faces Database: 10 faces of 1,770 numbers each stand for a video.
 YOUTUBE_FACES = 3425

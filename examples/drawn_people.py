@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 from lookalike import Gallery, Search, add, index, train
+from lookalike.demo.films import draw_collection, write_collection
 from lookalike.evaluation.labels import read_labels
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.showing import draw_ranking
-from lookalike.worlds.collection import draw_collection, write_collection
+from lookalike.search.picture import draw_ranking
 
 
 def main(folder: Path) -> None:

@@ -1,25 +1,29 @@
 """Show me everything with this person in it: retrieval of face sets from unlabelled collections."""
 
+import sys
+import warnings
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lookalike.collection.findings import Finding
-    from lookalike.collection.gallery import Gallery
-    from lookalike.collection.opening import open_gallery
     from lookalike.errors import LookalikeError
-    from lookalike.explanation import Explanation, Influence, Relative, Witness
     from lookalike.faceset import FaceSet
-    from lookalike.forgetting import forget
-    from lookalike.indexing import index
-    from lookalike.ingest import add
+    from lookalike.gallery.checks import Finding
+    from lookalike.gallery.forget import forget, remove
+    from lookalike.gallery.gallery import Gallery, open_gallery
+    from lookalike.gallery.verify import verify
+    from lookalike.indexing.build import index
+    from lookalike.indexing.fit import train
+    from lookalike.ingest.add import add
     from lookalike.ranking import Answer, Ranking
-    from lookalike.removing import remove
-    from lookalike.retrieval import Search, explain, find, open_search
-    from lookalike.training import train
-    from lookalike.verifying import verify
+    from lookalike.search.explain import Explanation, Influence, Relative, Witness
+    from lookalike.search.query import Search, explain, find, open_search
 
-__version__ = "0.12.0"
+__version__ = "0.13.0"
 
 __all__ = [
     "Answer",
@@ -47,27 +51,50 @@ __all__ = [
 
 # Public names are imported when they are first used, so that `lookalike --help` does not wait for SciPy.
 _HOMES = {
-    "Finding": "collection.findings",
-    "Gallery": "collection.gallery",
-    "open_gallery": "collection.opening",
+    "Finding": "gallery.checks",
+    "Gallery": "gallery.gallery",
+    "open_gallery": "gallery.gallery",
     "LookalikeError": "errors",
-    "Explanation": "explanation",
-    "Influence": "explanation",
-    "Relative": "explanation",
-    "Witness": "explanation",
+    "Explanation": "search.explain",
+    "Influence": "search.explain",
+    "Relative": "search.explain",
+    "Witness": "search.explain",
     "FaceSet": "faceset",
-    "forget": "forgetting",
-    "index": "indexing",
-    "add": "ingest",
+    "forget": "gallery.forget",
+    "index": "indexing.build",
+    "add": "ingest.add",
     "Answer": "ranking",
     "Ranking": "ranking",
-    "remove": "removing",
-    "Search": "retrieval",
-    "explain": "retrieval",
-    "find": "retrieval",
-    "open_search": "retrieval",
-    "train": "training",
-    "verify": "verifying",
+    "remove": "gallery.forget",
+    "Search": "search.query",
+    "explain": "search.query",
+    "find": "search.query",
+    "open_search": "search.query",
+    "train": "indexing.fit",
+    "verify": "gallery.verify",
+}
+# Modules that the documentation named before 0.13, and where what they held lies now.
+_FORMER = {
+    "backing": "gallery.backup",
+    "describing": "ingest.redescribe",
+    "evaluation.contrasts": "evaluation.statistics",
+    "exporting": "gallery.export",
+    "forgetting": "gallery.forget",
+    "judging": "gallery.decisions",
+    "preparing": "indexing.transform",
+    "questions": "search.question",
+    "refining": "search.feedback",
+    "removing": "gallery.forget",
+    "reporting": "evaluation",
+    "reporting.report": "evaluation.report",
+    "retrieval": "search.query",
+    "showing": "search.picture",
+    "upgrading": "gallery.backup",
+    "verifying": "gallery.verify",
+    "worlds": "demo",
+    "worlds.collection": "demo.films",
+    "worlds.footage": "demo.footage",
+    "worlds.vectors": "demo.vectors",
 }
 
 
@@ -75,3 +102,29 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'lookalike' has no attribute {name!r}")
     return getattr(import_module(f"lookalike.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+class _Former(MetaPathFinder, Loader):
+    """Finds modules under their former names, with a warning."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, _, name = fullname.partition(".")
+        return ModuleSpec(fullname, self) if package == "lookalike" and name in _FORMER else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python to make a module, which is replaced at once."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        former = module.__name__
+        now = f"lookalike.{_FORMER[former.partition('.')[2]]}"
+        warnings.warn(f"{former} is {now} now; version 1.0 will not know the old name", DeprecationWarning, 3)
+        sys.modules[former] = import_module(now)
+
+
+sys.meta_path.insert(0, _Former())

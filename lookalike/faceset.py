@@ -1,17 +1,161 @@
-"""FaceSet: the faces of one video or album, which are all of one person."""
+"""FaceSet: the faces of one video or album, which are all of one person, and where each was seen."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import math
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lookalike.errors import BadInput, Conflict
-from lookalike.sighting import Sighting
+from lookalike.parameters import is_whole
+
+
+def natural_order(name: str) -> tuple[list[str | int], str]:
+    """Return a sort key that compares the numbers in a name as numbers: ``#2`` comes before ``#10``."""
+    pieces: list[str | int] = [*re.split(r"(\d+)", name)]
+    pieces[1::2] = [int(piece) for piece in pieces[1::2]]
+    # The name itself decides between 1 and 01.
+    return pieces, name
+
+
+# Sighting: where in a picture or film a face was seen, and how well.
+
+
+# Left, top, width and height, in pixels.
+Box = tuple[float, float, float, float]
+
+# Below these a face is still kept, but marked: what it shows is little to go by.
+SMALL = 40.0
+UNSURE = 0.75
+BLURRED = 0.15
+DARK, BRIGHT = 0.12, 0.92
+TURNED = 0.6
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """One face as it was seen.
+
+    Parameters
+    ----------
+    box : tuple of four floats
+        Left, top, width and height in pixels of the picture or frame, the right way up.
+    score : float
+        How sure the detector was, from 0 to 1.
+    sharpness : float
+        From 0, all blur, to 1; see `lookalike.ingest.align`.
+    exposure : float
+        Mean brightness of the face, from 0 to 1.
+    turn : float
+        From 0, seen from the front, to 1, seen from the side.
+    time : float, optional
+        Seconds from the start of the film; none in a photo.
+    """
+
+    box: Box
+    score: float
+    sharpness: float
+    exposure: float
+    turn: float
+    time: float | None = None
+
+    def __post_init__(self) -> None:
+        numbers = (*self.box, self.score, self.sharpness, self.exposure, self.turn, self.time or 0.0)
+        if len(self.box) != 4 or not all(math.isfinite(number) for number in numbers):
+            raise BadInput(f"a sighting is made of finite numbers and a box of four, got {self}")
+        object.__setattr__(self, "box", tuple(float(number) for number in self.box))
+
+    @property
+    def weaknesses(self) -> tuple[str, ...]:
+        """What makes the face little to go by, in words; empty if nothing does."""
+        found = {
+            "small": min(self.box[2:]) < SMALL,
+            "unsure": self.score < UNSURE,
+            "blurred": self.sharpness < BLURRED,
+            "dark": self.exposure < DARK,
+            "bright": self.exposure > BRIGHT,
+            "turned": self.turn > TURNED,
+        }
+        return tuple(word for word, holds in found.items() if holds)
+
+    def as_text(self) -> str:
+        """Write it as one line of JSON, with as many digits as mean something."""
+        said: dict[str, Any] = asdict(self)
+        said["box"] = [round(number, 1) for number in self.box]
+        for name in ("score", "sharpness", "exposure", "turn"):
+            said[name] = round(said[name], 3)
+        said["time"] = None if self.time is None else round(self.time, 3)
+        return json.dumps(said, separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str) -> Sighting:
+        """Read it back.
+
+        Raises
+        ------
+        BadInput
+            If this is not what `as_text` writes.
+        """
+        try:
+            said = json.loads(text)
+            return cls(**{**said, "box": tuple(said["box"])})
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise BadInput(f"{text[:80]!r} does not describe a sighting") from None
+
+
+def box_at(sightings: Sequence[Sighting], time: float) -> Box:
+    """Where a face of a film is at a time: between the sightings before and after it, in even motion.
+
+    Parameters
+    ----------
+    sightings : sequence of Sighting
+        One at least, each with its time; before the first and after the last the face stands still.
+    time : float
+        Seconds from the start of the film.
+    """
+    ordered = sorted(sightings, key=lambda one: one.time or 0.0)
+    place = bisect_left(ordered, time, key=lambda one: one.time or 0.0)
+    before, after = ordered[max(0, place - 1)], ordered[min(place, len(ordered) - 1)]
+    length = (after.time or 0.0) - (before.time or 0.0)
+    share = min(1.0, max(0.0, (time - (before.time or 0.0)) / length)) if length else 0.0
+    left, top, width, height = (a + share * (b - a) for a, b in zip(before.box, after.box, strict=True))
+    return left, top, width, height
+
+
+def timecode(seconds: float) -> str:
+    """Write a time as people do: hours, minutes, seconds, and tenths."""
+    tenths = round(10 * seconds)
+    minutes, rest = divmod(tenths, 600)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02d}:{minutes:02d}:{rest // 10:02d}.{rest % 10}"
+
+
+def seconds(text: str) -> float:
+    """Read a time as people write it: 00:01:10, 1:10.5 or 70.
+
+    Raises
+    ------
+    BadInput
+        If it is none.
+    """
+    if not re.fullmatch(r"(?:\d+:[0-5]?\d:[0-5]?\d|\d+:[0-5]?\d|\d+)(?:\.\d+)?", text.strip(), re.ASCII):
+        raise BadInput(f"a time is written as 00:01:10, 1:10 or 70.5 (seconds), got {text!r}")
+    total = 0.0
+    for piece in text.strip().split(":"):
+        total = 60 * total + float(piece)
+    return total
+
+
+# FaceSet: the faces of one video or album, which are all of one person.
+
 
 Faces = NDArray[np.floating[Any]]
 
@@ -47,6 +191,8 @@ class FaceSet:
 
     def __post_init__(self) -> None:
         check_id(self.id)
+        # Of a text of NumPy, which is one too but is written otherwise, the plain text.
+        object.__setattr__(self, "id", str(self.id))
         faces = checked_faces(self.faces, f"set {self.id!r}").astype(np.float32)
         faces.setflags(write=False)
         object.__setattr__(self, "faces", faces)
@@ -177,3 +323,37 @@ def _rows(wrong: ArrayLike) -> str:
 
 def _has(wrong: ArrayLike) -> str:
     return "has" if np.count_nonzero(wrong) == 1 else "have"
+
+
+def evenly(total: int, most: int | None = None) -> NDArray[np.intp]:
+    """Choose places that are spread evenly, the first and the last among them.
+
+    Parameters
+    ----------
+    total : int
+        How many faces there are.
+    most : int, optional
+        How many are kept at most; all unless given. One alone is the first.
+
+    Returns
+    -------
+    int array (min(total, most),)
+        Places from 0 to `total` - 1, rising, none twice.
+    """
+    if most is None or most >= total:
+        return np.arange(total)
+    # Place i is i * (total - 1) / (most - 1), rounded; in whole numbers, so that no machine rounds otherwise.
+    steps = max(1, most - 1)
+    return (2 * np.arange(most) * (total - 1) + steps) // (2 * steps)
+
+
+def check_most(most: object) -> None:
+    """Refuse what cannot be the most faces of a set.
+
+    Raises
+    ------
+    BadInput
+        If it is given and is not a whole number from 1 up.
+    """
+    if most is not None and not is_whole(most, 1):
+        raise BadInput(f"the most faces of a set must be a whole number from 1 up, got {most!r}")

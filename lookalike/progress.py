@@ -1,15 +1,40 @@
-"""Track: how long work lets itself be watched."""
+"""Progress: how long work announces itself before it begins, and lets itself be watched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
+
+from lookalike.resources import Need
 
 Item = TypeVar("Item")
 
 # What was expected at first counts as much as what so large a share of the work took.
 EXPECTED: Final = 0.25
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something that is about to be made from a gallery, and kept beside it.
+
+    Parameters
+    ----------
+    what : str
+        ``preparation``, ``index``, ``reranker`` or ``shortlist``.
+    words : str
+        The same for people.
+    need : Need, optional
+        Memory and disk that it takes, where that was estimated.
+    """
+
+    what: str
+    words: str
+    need: Need | None = None
+
+
+# Called before each task begins.
+Before = Callable[[Task], None]
 
 
 @dataclass(frozen=True)
@@ -57,6 +82,11 @@ class Track(Protocol):
 
     def __call__(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
         """Watch the items pass."""
+
+
+def counted(sets: int) -> str:
+    """A number of sets in words."""
+    return "1 set" if sets == 1 else f"{sets} sets"
 
 
 def silent(items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike import FaceSet, Gallery, index, judging, open_gallery, open_search, parts
-from lookalike.collection.media import MediaFile
-from lookalike.sighting import Sighting
+from lookalike import FaceSet, Gallery, index, open_gallery, open_search, registry
+from lookalike.faceset import Sighting
+from lookalike.gallery import decisions
+from lookalike.gallery.media import MediaFile
 from tests.small_world import small_world
 
 # Numbers and words that are nowhere else: what is left of them would be found.
@@ -44,12 +45,12 @@ def fill(path: Path, tables: bool = True) -> None:
         marked = np.random.default_rng(5).normal(size=(4, 5)).astype(np.float32)
         marked[:, :3] = OTHER_MARK
         gallery.describe("another", [(one, marked) for one in IDS])
-        judging.name(gallery, [others[3].id], "Somebody Else")
-        judging.judge(gallery, IDS[0], [others[1].id], "different")
-        judging.undo(gallery)
-        judging.judge(gallery, IDS[0], [IDS[1]], "same")
-        person = judging.name(gallery, [IDS[0]], NAMES[0])
-        judging.rename(gallery, person.number, NAMES[1])
+        decisions.name(gallery, [others[3].id], "Somebody Else")
+        decisions.judge(gallery, IDS[0], [others[1].id], "different")
+        decisions.undo(gallery)
+        decisions.judge(gallery, IDS[0], [IDS[1]], "same")
+        person = decisions.name(gallery, [IDS[0]], NAMES[0])
+        decisions.rename(gallery, person.number, NAMES[1])
     if tables:
         with open_gallery(path) as gallery:
             for name in SIMILARITIES:
@@ -68,7 +69,7 @@ def clues(path: Path) -> dict[str, bytes]:
     # The words are part of ids, origin, sources, the path, settings and remark of the film, and the names.
     found |= {"word": b"canary", "name": b"Canary"}
     with open_gallery(path) as gallery:
-        for name in parts.names("similarities"):
+        for name in registry.names("similarities"):
             tables = index(list(gallery.sets()), name)
             for key, array in tables.sets[tables.number(IDS[0])].items():
                 rows = array.reshape(len(array), -1) if array.ndim > 1 else array[None]

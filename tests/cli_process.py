@@ -128,17 +128,17 @@ def serve() -> None:
     import sklearn.base  # noqa: F401
 
     import lookalike.cli.app
-    import lookalike.exporting
-    import lookalike.ingest
-    import lookalike.removing
-    import lookalike.retrieval
-    import lookalike.showing
-    from lookalike import parts
+    import lookalike.gallery.export
+    import lookalike.gallery.forget
+    import lookalike.ingest.add
+    import lookalike.search.picture
+    import lookalike.search.query
+    from lookalike import registry
     from lookalike.errors import LookalikeError
 
-    for kind in parts.KINDS:
-        for name in parts.names(kind):
-            parts.part_class(kind, name)
+    for kind in registry.KINDS:
+        for name in registry.names(kind):
+            registry.part_class(kind, name)
     # Typer loads more of itself with the first command.
     for words in (["list", "missing"], ["list", "--help"]):
         with redirect_stdout(io.StringIO()), suppress(LookalikeError, SystemExit):

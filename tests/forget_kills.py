@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from lookalike import open_gallery
-from lookalike.collection import connections
-from lookalike.forgetting import forget
+from lookalike.gallery import connection as connections
+from lookalike.gallery.forget import forget
 from tests.canaries import clues, leaving, traces
 
 WATCHED = ("open", "os.rename", "os.remove", "os.link", "os.mkdir", "os.rmdir")

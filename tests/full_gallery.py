@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from lookalike import FaceSet, Gallery
-from lookalike.collection import events
-from lookalike.decision import draft
-from tests.collection.samples import a_file, sightings
+from lookalike.gallery import history
+from lookalike.gallery.decision_log import draft
+from tests.gallery.samples import a_file, sightings
 from tests.small_world import small_world
 
 
@@ -40,8 +40,8 @@ def write_full_gallery(path: Path) -> None:
         [wrong] = gallery.decide(lambda log, apart: [draft("unsure", (b, c))])
         gallery.decide(lambda log, apart: [draft("undo", other=wrong.number)])
         with gallery._opened.transaction(writing=True) as connection:
-            events.insert(connection, "forget", {"sets": 1, "contents": ["0" * 64]})
-            events.note_backup(connection, Path("/backups/one"))
+            history.insert(connection, "forget", {"sets": 1, "contents": ["0" * 64]})
+            history.note_backup(connection, Path("/backups/one"))
         assert named.number
 
 

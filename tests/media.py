@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from lookalike.worlds.drawing import View, draw_face
-from lookalike.worlds.footage import draw_footage, write_footage
-from lookalike.worlds.people import draw_person
+from lookalike.demo.drawing import draw_face
+from lookalike.demo.footage import draw_footage, write_footage
+from lookalike.demo.people import View, draw_person
 
 RATE = 10.0
 SECONDS = 2.2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from lookalike.decision import VERDICTS, Decision
+from lookalike.gallery.decision_log import VERDICTS, Decision
 
 
 class Contradiction(Exception):

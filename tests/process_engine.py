@@ -59,4 +59,5 @@ class Processes(Engine):
 def _begin(modules: Path | None) -> None:
     if modules is not None:
         sys.path.insert(0, str(modules))
-        os.environ["PYTHONPATH"] = str(modules)
+        before = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(modules), before)))

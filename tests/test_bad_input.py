@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from lookalike import Gallery, open_search, remove
-from lookalike.ingest import add
+from lookalike.ingest.add import add
 from tests.cli_process import (
     FRAMES,
     IDS,

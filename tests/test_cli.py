@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike import Gallery, __version__, open_search, parts
-from lookalike.indexing import index
-from lookalike.removing import remove
+from lookalike import Gallery, __version__, open_search, registry
+from lookalike.gallery.forget import remove
+from lookalike.indexing.build import index
 from tests.cli_process import (
     FRAMES,
     IDS,
@@ -231,11 +231,11 @@ def test_find_on_a_shortlist_gives_the_answers_of_all_sets(
         assert whole["total"] == whole["sets"] == 11
 
 
-@pytest.mark.parametrize("similarity", parts.names("similarities"))
+@pytest.mark.parametrize("similarity", registry.names("similarities"))
 def test_find_and_evaluate_by_every_part(
     similarity: str, copy: Callable[[str], Path], sources: Path, tmp_path: Path, ready: Ready
 ) -> None:
-    gallery, rerankers = copy("vectors"), parts.names("rerankers")
+    gallery, rerankers = copy("vectors"), registry.names("rerankers")
     asked = ("evaluate", gallery, "--labels", sources / "labels.csv", "--similarity", similarity, "--json")
     measured = ready.works(*asked, "--rerankers", ",".join(rerankers), cwd=tmp_path).json
     assert measured["rerankers"].keys() == set(rerankers)
@@ -324,7 +324,7 @@ def test_remove_leaves_no_trace(copy: Callable[[str], Path], tmp_path: Path, rea
     gallery = copy("vectors")
     gone = vectors()[:3]
     assert any(gone[0].tobytes() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert works("remove", gallery, "p0/v0", "--json", cwd=tmp_path).json == {"removed": ["p0/v0"]}
+    assert works("remove", gallery, "p0/v0", "--json", cwd=tmp_path).json["removed"] == ["p0/v0"]
     unit = gone / np.linalg.norm(gone.astype(np.float64), axis=1, keepdims=True)
     traces = [b"p0/v0", *(row.tobytes() for row in gone), *(row.astype(np.float32).tobytes() for row in unit)]
     for path in tmp_path.rglob("*"):
@@ -614,7 +614,7 @@ def test_finding_a_set_loads_only_what_it_needs(tmp_path: Path) -> None:
         open_search(opened)
     loaded = (
         "import atexit, sys; atexit.register(lambda: print(sorted({'sklearn', 'cv2', 'scipy.stats', "
-        "'scipy.optimize', 'lookalike.questions'} & set(sys.modules)), file=sys.stderr)); "
+        "'scipy.optimize', 'lookalike.search.question'} & set(sys.modules)), file=sys.stderr)); "
         "from lookalike.cli import main; main()"
     )
     asked = [sys.executable, "-c", loaded, "find", str(gallery), query, "--quiet"]

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("cv2")
-
 from benchmarks import bench_cuts, cuts_by_eye
 from benchmarks.bench_cuts import Film, as_text, compared
+
+pytest.importorskip("cv2")
+
 
 SQUARE = cuts_by_eye.Course("A", [(1.0, 20.0, 50.0), (2.0, 40.0, 50.0)])
 OTHER = cuts_by_eye.Course("B", [(1.0, 60.0, 50.0), (2.0, 60.0, 50.0)])

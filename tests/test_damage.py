@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import FaceSet, Gallery, Ranking, find, index
-from lookalike.collection.tables import StoredTables, TableStore
-from tests.collection import children
-from tests.collection.samples import flip
+from lookalike.indexing.store import StoredTables, TableStore
+from tests.gallery import children
+from tests.gallery.samples import flip
+from tests.indexing.test_build import same_bits
 from tests.small_world import small_world
-from tests.test_indexing import same_bits
 
 OUTSIDE = FaceSet("outside", small_world(people=2, seed=9)[0][0].faces)
 
@@ -185,7 +185,7 @@ import os, shutil, signal
 from itertools import count
 from lookalike import index
 from lookalike.similarities.max_max import MaxMax
-from lookalike import parts
+from lookalike import registry
 
 STEPS = ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir")
 
@@ -198,7 +198,7 @@ def die_at(step):
                 os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(hook)
 
-folder, kind = Path(sys.argv[1]), parts.spec(MaxMax())
+folder, kind = Path(sys.argv[1]), registry.spec(MaxMax())
 with Gallery(folder / "g", create=True) as gallery:
     for number in range(9):
         gallery.add(FaceSet(f"s{number}", faces(number)))

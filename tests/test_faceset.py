@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from lookalike.errors import BadInput, Conflict
-from lookalike.faceset import LONGEST_ID, FaceSet, check_id, checked_faces, unique_ids
-from lookalike.sighting import Sighting
+from lookalike.faceset import LONGEST_ID, FaceSet, Sighting, check_id, checked_faces, unique_ids
 
 FACES = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
 SEEN = Sighting((10, 20, 80, 90), 0.9, 0.5, 0.4, 0.1, 70.2)

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.stages_data import Case
 from benchmarks.study_feedback import RULES, STAGES, study
 from lookalike import index
-from lookalike.refining import PENALTY
+from lookalike.search.feedback import PENALTY
 from tests.small_world import small_world
 
 

@@ -12,8 +12,8 @@ from PIL import Image
 
 from benchmarks.footage_faces import FOLDER, HELD, Film, Seen, count_tracks, join_frames, label, measure_films
 from benchmarks.footage_page import section
-from lookalike.intake.recognition import START, recognise
-from lookalike.intake.video import open_video
+from lookalike.ingest.files import START, recognise
+from lookalike.ingest.video import open_video
 
 FRAMES = Path(os.environ.get("LOOKALIKE_DATA", Path(__file__).parents[2] / "shared" / "data")) / FOLDER
 FILMS = [Film("a/0.mp4", "A"), Film("a/1.mp4", "A"), Film("b/2.mp4", "B"), Film("b/3.mp4", "B")]

@@ -10,14 +10,14 @@ import pytest
 
 from lookalike import Search
 from lookalike.evaluation.measures import average_normalised_rank
+from lookalike.method.metafeatures import metafeatures
+from lookalike.method.proxies import find_neighbours, proxy_slots
+from lookalike.method.regressor import QuasiTransitiveRegressor
+from lookalike.method.tables import Tables, compare
 from lookalike.rerankers.learnt import Learnt
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_correlation import MaxCorrelation
 from lookalike.similarities.max_max import MaxMax
-from lookalike.transitivity.metafeatures import metafeatures
-from lookalike.transitivity.proxies import find_neighbours, proxy_slots
-from lookalike.transitivity.regressor import QuasiTransitiveRegressor
-from lookalike.transitivity.tables import Tables, compare
 
 FOLDER = Path(os.environ.get("LOOKALIKE_GOLDEN", Path(__file__).parents[2] / "shared" / "golden"))
 FILES = sorted(FOLDER.glob("*.npz"))

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from lookalike import Gallery, backing, exporting, judging, open_search
-from lookalike.forgetting import forget
-from lookalike.reporting.figure import save
-from lookalike.reporting.folder import write_report
-from lookalike.server import uploads
-from lookalike.showing import draw_ranking
-from lookalike.upgrading import upgrade
+from lookalike import Gallery, open_search
+from lookalike.evaluation.drawing import save
+from lookalike.evaluation.report import write_report
+from lookalike.gallery import backup, decisions, export
+from lookalike.gallery.backup import upgrade
+from lookalike.gallery.forget import forget
+from lookalike.search.picture import draw_ranking
+from lookalike.web import uploads
 from tests import media
-from tests.reporting.test_folder import figure, page
-from tests.server.asking import asker, fill
-from tests.test_upgrading import write_format
+from tests.evaluation.test_folder import figure, page
+from tests.gallery.test_upgrade import write_format
+from tests.web.asking import asker, fill
 
 
 @pytest.fixture(autouse=True)
@@ -48,18 +49,18 @@ def filled(tmp_path: Path) -> Path:
 
 
 def _export(gallery: Gallery, folder: Path) -> None:
-    exporting.export(gallery, folder / "sets.npz", pictures=folder / "pictures")
+    export.export(gallery, folder / "sets.npz", pictures=folder / "pictures")
 
 
 def _export_person(gallery: Gallery, folder: Path) -> None:
-    person = judging.name(gallery, [gallery.ids()[0]], "Ada")
-    exporting.export_person(gallery, folder / "person", person.name)
+    person = decisions.name(gallery, [gallery.ids()[0]], "Ada")
+    export.export_person(gallery, folder / "person", person.name)
 
 
 def _restore(gallery: Gallery, folder: Path) -> None:
-    made = backing.backup(gallery, folder / "copy")
+    made = backup.backup(gallery, folder / "copy")
     gallery.close()
-    backing.restore(made.path, gallery.path, replace=True)
+    backup.restore(made.path, gallery.path, replace=True)
 
 
 def _forget(gallery: Gallery, folder: Path) -> None:
@@ -71,7 +72,7 @@ def _show(gallery: Gallery, folder: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Gallery, Path], object]] = {
-    "backup": lambda gallery, folder: backing.backup(gallery, folder / "copy"),
+    "backup": lambda gallery, folder: backup.backup(gallery, folder / "copy"),
     "restore": _restore,
     "export": _export,
     "export of a person": _export_person,

@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike import FaceSet, Gallery, Search, find, index, open_search, parts, train
-from lookalike.cli import demo, terminal
-from lookalike.collection.tables import TableStore
+from lookalike import FaceSet, Gallery, Search, find, index, open_search, registry, train
+from lookalike.cli import demo, output
 from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
-from lookalike.exporting import export
-from lookalike.indexing import index_states, is_indexed
-from lookalike.ingest import add
+from lookalike.gallery.export import export
+from lookalike.gallery.forget import remove
+from lookalike.indexing.build import index_states
+from lookalike.indexing.store import TableStore
+from lookalike.ingest.add import add
 from lookalike.progress import silent
-from lookalike.questions import read_query
-from lookalike.removing import remove
 from lookalike.rerankers.learnt import Learnt
+from lookalike.search.question import read_query
 from lookalike.similarities.contract import SetSimilarity
 from lookalike.similarities.max_max import MaxMax
+from tests.announced import is_indexed
 from tests.small_world import small_world
 
 
@@ -51,22 +52,22 @@ def npz(path, names, each=2, **arrays):
 
 @pytest.mark.parametrize("id", [":smile:", "a:+1:b", r"x\[red]y", "\\[/]", "\\"])
 def test_table_prints_ids_literally(id, capsys):
-    terminal.print_table([("set", "left"), ("n", "left")], [(id, 1)])
+    output.print_table([("set", "left"), ("n", "left")], [(id, 1)])
     assert capsys.readouterr().out.splitlines()[1].split() == [id, "1"]
 
 
 def test_say_prints_literally(capsys):
-    terminal.say(":smile:")
+    output.say(":smile:")
     assert capsys.readouterr().err == ":smile:\n"
 
 
 def test_title_is_literal(capsys):
-    terminal.print_table([("set", "left")], [("a long enough row",)], title="[b]x[/b]")
+    output.print_table([("set", "left")], [("a long enough row",)], title="[b]x[/b]")
     assert "[b]x[/b]" in capsys.readouterr().out
 
 
 def test_table_prints_escape_sequences_harmlessly(capsys):
-    terminal.print_table([("origin", "left")], [("/films/\x1b[31mred\nnext",)])
+    output.print_table([("origin", "left")], [("/films/\x1b[31mred\nnext",)])
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert len(out.splitlines()) == 2
@@ -197,7 +198,7 @@ def test_interrupted_export_of_pictures_can_be_repeated(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr("lookalike.disk.link", stop)
+            patched.setattr("lookalike.atomic.link", stop)
             with pytest.raises(KeyboardInterrupt):
                 export(gallery, tmp_path / "x.npz", pictures=tmp_path / "faces")
         assert export(gallery, tmp_path / "x.npz", pictures=tmp_path / "faces") == 1
@@ -286,7 +287,7 @@ def test_link_to_a_forbidden_place_in_a_folder(tmp_path, monkeypatch):
 # numbers
 
 
-@pytest.mark.parametrize("similarity", parts.names("similarities"))
+@pytest.mark.parametrize("similarity", registry.names("similarities"))
 def test_a_copy_of_one_face_is_first(similarity):
     rng = np.random.default_rng(0)
     sets = [FaceSet(f"{n:02d}", rng.normal(size=(1 + n % 3, 40)) + 1) for n in range(12)]

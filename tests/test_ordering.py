@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from lookalike.ordering import natural_order
+from lookalike.faceset import natural_order
 
 
 def test_numbers_in_names_are_compared_as_numbers() -> None:

@@ -21,7 +21,7 @@ MANUAL = (ROOT / "docs" / "page.md").read_text(encoding="utf-8")
 
 
 def test_every_request_is_in_the_table(tmp_path: Path) -> None:
-    from lookalike.server.app import create_app
+    from lookalike.web.app import create_app
 
     Gallery(tmp_path / "g", create=True).close()
     document = create_app(tmp_path / "g", "token", ["127.0.0.1:1"]).openapi()
@@ -36,7 +36,7 @@ def test_every_request_is_in_the_table(tmp_path: Path) -> None:
 
 
 def test_every_key_is_in_the_table() -> None:
-    page = (ROOT / "lookalike" / "server" / "templates" / "review.html").read_text(encoding="utf-8")
+    page = (ROOT / "lookalike" / "web" / "templates" / "review.html").read_text(encoding="utf-8")
     [table] = re.findall(r"^### Keys of the review\n(.*?)(?=^#)", MANUAL, re.DOTALL | re.MULTILINE)
     assert set(re.findall(r"<kbd>(\w)</kbd>", page)) == set(re.findall(r"`(\w)`", table))
 

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from lookalike import parameters, parts
+from lookalike import parameters, registry
 from lookalike.parameters import PARAMETERS
 
 CONSTANTS = {
@@ -47,8 +47,8 @@ def test_parts_take_their_defaults_from_the_table(parameter: parameters.Paramete
     """An option named like a number of the method has its default, except where a part says why not."""
     exceptions = {("manifold", "samples"): 50}  # geodesics need more faces than a best pair does
     for kind in ("similarities", "rerankers"):
-        for name in parts.names(kind):
-            options = inspect.signature(parts.part_class(kind, name)).parameters
+        for name in registry.names(kind):
+            options = inspect.signature(registry.part_class(kind, name)).parameters
             option = options.get(parameter.name.lower())
             if option is not None:
                 assert option.default == exceptions.get((name, option.name), parameter.default)

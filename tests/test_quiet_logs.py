@@ -9,19 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lookalike import Gallery, backing, exporting, find, index, judging, open_search
-from lookalike.collection.tables import TableStore
+from lookalike import Gallery, find, index, open_search
 from lookalike.errors import LookalikeError
-from lookalike.footage import add_footage
-from lookalike.forgetting import forget
-from lookalike.ingest import add
-from lookalike.questions import read_query
-from lookalike.verifying import repair, verify
+from lookalike.gallery import backup, decisions, export
+from lookalike.gallery.forget import forget
+from lookalike.gallery.verify import repair, verify
+from lookalike.indexing.store import TableStore
+from lookalike.ingest.add import add
+from lookalike.ingest.footage import add_footage
+from lookalike.search.question import read_query
 from tests import canaries, media
 from tests.cli_process import FRAMES, write_npz
-from tests.collection.samples import flip
-from tests.intake.youtube_miniature import write_youtube_faces
-from tests.server.asking import asker
+from tests.gallery.samples import flip
+from tests.ingest.youtube_miniature import write_youtube_faces
+from tests.web.asking import asker
 
 CANARY = "canary"  # in ids, names, origins, files; the folder of the gallery is not called so
 
@@ -57,7 +58,7 @@ def sources(folder: Path) -> list[Path]:
 def test_adding(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
     for number, source in enumerate(sources(tmp_path / "canary-sources")):
         add(tmp_path / f"g{number}", [source])
-    assert [record for record in log.records if record.name.startswith("lookalike.intake")]
+    assert [record for record in log.records if record.name.startswith("lookalike.ingest")]
 
 
 def test_looking_for_faces(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
@@ -78,8 +79,8 @@ def test_everything_else(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
     with Gallery(path) as gallery:
         find(canaries.IDS[0], gallery)
         open_search(gallery)
-        judging.judge(gallery, canaries.IDS[0], [gallery.ids()[-1]], "same")
-        judging.undo(gallery)
+        decisions.judge(gallery, canaries.IDS[0], [gallery.ids()[-1]], "same")
+        decisions.undo(gallery)
         for stored in TableStore.beside(path).stored():
             flip(stored.path / "0000.npy")
         find(canaries.IDS[0], gallery)
@@ -87,8 +88,8 @@ def test_everything_else(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
         index(gallery)
     with Gallery(path) as gallery:
         find(canaries.IDS[0], gallery)
-        exporting.export(gallery, tmp_path / "canary-export.npz")
-        backing.backup(gallery, tmp_path / "canary-backup")
+        export.export(gallery, tmp_path / "canary-export.npz")
+        backup.backup(gallery, tmp_path / "canary-backup")
         with pytest.raises(LookalikeError):
             find("canary-nobody", gallery)
         forget(gallery, [canaries.IDS[0]])

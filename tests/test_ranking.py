@@ -14,8 +14,8 @@ import pytest
 
 from lookalike import FaceSet, Gallery, find, open_search
 from lookalike.errors import NotFound
-from lookalike.explanation import Explanation, Witness
 from lookalike.ranking import MOST_SHOWN, Answer, Ranking, percent
+from lookalike.search.explain import Explanation, Witness
 from tests.hostile_names import FEW, Tags
 from tests.test_strips import PICTURE, picture
 

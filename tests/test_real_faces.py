@@ -10,7 +10,7 @@ import pytest
 from lookalike import Gallery, index, train
 from lookalike.evaluation.labels import read_labels
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.ingest import add
+from lookalike.ingest.add import add
 
 FACES = Path(os.environ.get("LOOKALIKE_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ytf_dev.npz"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.results_page import page, plot_name
-from tests.intake.youtube_miniature import write_youtube_faces
+from tests.ingest.youtube_miniature import write_youtube_faces
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]

@@ -24,14 +24,13 @@ from benchmarks.scale_words import amount, count, duration
 from benchmarks.study_scale import plain
 from lookalike.engines.contract import weight
 from lookalike.engines.local import Local
+from lookalike.indexing.slices import Slice, SpreadSets
+from lookalike.method import kin, proxies, tables
+from lookalike.method.shortlist import Sizes
+from lookalike.method.sizes import lists_bytes, pairs_bytes
 from lookalike.rerankers import _kinship
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
-from lookalike.transitivity import kin, proxies, tables
-from lookalike.transitivity.shortlist import Sizes
-from lookalike.transitivity.sizes import lists_bytes, pairs_bytes
-from lookalike.transitivity.slices import Slice
-from lookalike.transitivity.spread import SpreadSets
 
 ROOT = Path(__file__).parents[1]
 # Round numbers, so that results can be worked by hand.
@@ -93,7 +92,7 @@ def test_numbers_of_the_design_are_those_of_the_library() -> None:
     assert (sizes.alone, sizes.trusted * model.KIN) == (sim.ALONE, sim.KIN_JOINED)
     # The nearest, the cohort, and one who stands by.
     assert (kin.MOST, 1 + _kinship.COHORT + 1) == (model.KIN, model.COHORT)
-    text = (ROOT / "lookalike" / "indexing.py").read_text(encoding="utf-8")
+    text = (ROOT / "lookalike" / "indexing" / "build.py").read_text(encoding="utf-8")
     assert f"COUNT = {model.NEIGHBOURS}\n" in text
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.stages_shapes import SHAPES
 from lookalike import index, train
-from lookalike.calibrating import calibrate
 from lookalike.evaluation.protocol import leave_one_out
+from lookalike.indexing.fit import calibrate
 from tests.real_shaped import DIMENSION, real_shaped
 
 TRIED = ("tv", "family", "3x30", "5x75", "20x12", "40x4", "one40", "singletons", "small")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.errors import BadInput
-from lookalike.sighting import Sighting, box_at, seconds, timecode
+from lookalike.faceset import Sighting, box_at, seconds, timecode
 
 GOOD = Sighting((10.0, 20.0, 80.0, 90.0), 0.9, 0.5, 0.4, 0.1, 70.2)
 numbers = st.floats(0, 1)

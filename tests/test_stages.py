@@ -31,7 +31,7 @@ from benchmarks.stages_worlds import NOISES, World, draw, shapes
 from benchmarks.study_stages import NOTHING
 from lookalike import index, train
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.transitivity.tables import compare
+from lookalike.method.tables import compare
 from tests.small_world import small_world
 from tests.waiting import PATIENCE
 

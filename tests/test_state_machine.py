@@ -12,17 +12,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from lookalike import FaceSet, Gallery, find, index, parts
-from lookalike.collection.tables import TableStore
+from lookalike import FaceSet, Gallery, find, index, registry
 from lookalike.errors import BadInput, Conflict, NotFound
-from lookalike.removing import remove
-from tests.collection.samples import QUICK
-from tests.test_indexing import same_bits
+from lookalike.gallery.forget import remove
+from lookalike.indexing.store import TableStore
+from tests.gallery.samples import QUICK
+from tests.indexing.test_build import same_bits
 
 # Few ids, so that they are used again; in an order that is not that of their code points by accident.
 IDS = st.sampled_from(["b", "a", "ä/1", "[red]", "Z 9", "名"])
 SEEDS = st.integers(0, 5)
-SIMILARITIES = st.sampled_from(parts.names("similarities"))
+SIMILARITIES = st.sampled_from(registry.names("similarities"))
 # Learning takes longer than everything else here: few references are enough to notice a difference.
 RERANKERS = st.sampled_from(["baseline", "geometric_mean", "learnt:references=2"])
 

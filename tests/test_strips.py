@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from lookalike.faceset import check_id
-from lookalike.strips import FACES, Strip, data_address, faces, spread, table
+from lookalike.ranking import FACES, Strip, data_address, faces, spread, table
 from tests.hostile_names import NAMES, Tags
 
 

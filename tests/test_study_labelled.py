@@ -25,8 +25,8 @@ from benchmarks.study_labelled import (
 from benchmarks.study_page import page
 from lookalike import index, train
 from lookalike.evaluation.protocol import leave_one_out
+from tests.method.samples import row_of
 from tests.small_world import small_world
-from tests.transitivity.samples import row_of
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]

@@ -40,9 +40,9 @@ def test_what_is_tried_once_is_of_a_slow_kind() -> None:
 def test_a_folder_a_pattern_and_a_test() -> None:
     assert is_slow("engines/test_ray.py", "test_any")
     assert not is_slow("engines/test_contract.py", "test_any")
-    assert is_slow("server/test_browser_history.py", "test_any")
-    assert is_slow("collection/test_gallery_durability.py", "test_kill_while_keeping_files")
-    assert not is_slow("collection/test_gallery_durability.py", "test_kill_while_adding")
+    assert is_slow("web/test_browser_history.py", "test_any")
+    assert is_slow("gallery/test_gallery_durability.py", "test_kill_while_keeping_files")
+    assert not is_slow("gallery/test_gallery_durability.py", "test_kill_while_adding")
     assert not is_slow("kernels/test_exact.py", "test_any")
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
-from trust.course import run_course
+from trust.course import run_at_once, run_course
 from trust.record import RECORD, Record
 from trust.tests import every_test
 
@@ -28,6 +29,12 @@ def main() -> int:
     parser.add_argument(
         "--record", type=Path, help=f"where to write it down (default {RECORD} at release size, else nowhere)"
     )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=min(2, os.cpu_count() or 1),
+        help="tests at once (default 2, on two processors)",
+    )
     given = parser.parse_args()
     if unknown := set(given.names) - tests.keys():
         parser.error(f"there is no test {', '.join(sorted(unknown))}: choose from {', '.join(tests)}")
@@ -36,6 +43,17 @@ def main() -> int:
         parser.error(f"{', '.join(without)} cannot run one case alone: leave --case out, or choose others")
     # What a smaller run finds must not take the place of a release.
     record = Record(given.record or RECORD) if given.record or given.share >= 1 else None
+    if given.jobs > 1 and len(chosen) > 1 and given.case is None:
+        options = [
+            "--share",
+            str(given.share),
+            "--seed",
+            str(given.seed),
+            *(["--again"] if given.again else []),
+        ]
+        options += ["--minutes", str(given.minutes)] if given.minutes is not None else []
+        options += ["--record", str(given.record)] if given.record else []
+        return 1 if run_at_once(list(chosen), record, given.jobs, options) else 0
     failed = run_course(
         chosen, record, given.share, given.seed, given.minutes, given.case, is_repeated=given.again
     )

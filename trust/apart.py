@@ -22,12 +22,11 @@ from threading import Timer
 from typing import IO, Any, Final
 
 from lookalike.progress import Track
-from tests.collection.samples import QUICK
+from tests.gallery.samples import QUICK
+from tests.waiting import PATIENCE
 from trust.outcome import Failures, Outcome
 
 ROOT: Final = Path(__file__).parents[1]
-# A case that takes longer hangs; the machine may be busy with others.
-PATIENCE: Final = 120.0
 # So many cases in one child: starting one takes as long as dozens of them.
 BATCH: Final = 500
 

@@ -17,8 +17,8 @@ from PIL import Image
 
 from tests import media
 from tests.cli_process import vectors, write_npz
-from tests.intake.readers.test_mat import bomb as mat_bomb
-from tests.intake.youtube_miniature import write_youtube_faces
+from tests.ingest.readers.test_mat import bomb as mat_bomb
+from tests.ingest.youtube_miniature import write_youtube_faces
 
 HUGE: Final = 2**31 - 1
 

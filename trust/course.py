@@ -1,10 +1,12 @@
-"""Course: the chosen tests one after the other; an interrupted course goes on where it stopped."""
+"""Course: the chosen tests, in turn or several at once; an interrupted course goes on where it stopped."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from lookalike.progress import Item
 from trust.outcome import MOST_LETTERS, Outcome
@@ -55,7 +57,12 @@ def run_course(
             continue
         print(f"{name:4} {test.title} (share {share:g}, seed {seed})", flush=True)
         watch = Watch(minutes)
-        outcome = test.run(share, seed, watch, case)
+        try:
+            outcome = test.run(share, seed, watch, case)
+        except Exception as reason:  # what cannot be tried is no outcome, and no reason to leave the others
+            print(f"     could not be run: {type(reason).__name__}: {reason}", flush=True)
+            failed.append(name)
+            continue
         print(f"     {line(outcome)}", flush=True)
         for failure in outcome.failures[:20]:
             print(f"     ! {failure[:MOST_LETTERS]}", flush=True)
@@ -64,6 +71,27 @@ def run_course(
         if outcome.failures:
             failed.append(name)
     return failed
+
+
+def run_at_once(names: Sequence[str], record: Record | None, jobs: int, options: Sequence[str]) -> list[str]:
+    """Run each test in a process of its own, so many at once; return the names of those that did not succeed.
+
+    What took longest the last time begins first, and what is not in the record before that.
+    """
+    known = {} if record is None else record.read()
+    order = sorted(names, key=lambda name: -known[name]["seconds"] if name in known else -float("inf"))
+
+    def run(name: str) -> bool:
+        words = [sys.executable, "-m", "trust", name, "--jobs", "1", *options]
+        ended = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
+        print(ended.stdout, end="", flush=True)
+        if ended.returncode not in (0, 1):
+            print(f"{name:4} could not be run: it ended with {ended.returncode}", flush=True)
+        return ended.returncode == 0
+
+    with ThreadPoolExecutor(jobs) as pool:
+        succeeded = dict(zip(order, pool.map(run, order), strict=True))
+    return [name for name in names if not succeeded[name]]
 
 
 def line(outcome: Outcome) -> str:

@@ -12,14 +12,14 @@ from typing import Final
 import httpx
 
 from lookalike.progress import Track
-from tests.collection import children
-from tests.server.asking import fill
-from tests.server.test_serve import OURS, serve
+from tests.gallery import children
 from tests.waiting import PATIENCE
+from tests.web.asking import fill
+from tests.web.test_serve import OURS, serve
 from trust.outcome import Failures, Outcome
 
 CLIENTS: Final = 50
-SECONDS: Final = 120.0
+SECONDS: Final = 60.0
 LARGE: Final = 2**20 + 1
 
 ADD: Final = """

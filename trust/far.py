@@ -9,7 +9,7 @@ from pathlib import Path
 from lookalike import open_gallery, open_search
 from lookalike.engines.ray import Ray
 from lookalike.errors import LookalikeError
-from lookalike.retrieval import Search
+from lookalike.search.query import Search
 
 
 def main(address: str, path: Path, stage: str) -> None:

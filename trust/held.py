@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lookalike import FaceSet, Gallery, find, index, judging
-from lookalike.collection.media import MediaFile
-from tests.collection.samples import sightings
+from lookalike import FaceSet, Gallery, find, index
+from lookalike.gallery import decisions
+from lookalike.gallery.media import MediaFile
+from tests.gallery.samples import sightings
 from tests.small_world import small_world
 
 NAME: Final = "g"
@@ -54,12 +55,12 @@ def fill(path: Path, tables: bool = True) -> None:
         gallery.keep_file(film, seen, apart=[(seen[0].id, seen[1].id)])
         vectors = np.random.default_rng(3).normal(size=(3, 5))
         gallery.describe("another", [(one.id, vectors) for one in sets[:3]])
-        judging.judge(gallery, sets[0].id, [sets[1].id], "same")
-        judging.judge(gallery, sets[0].id, [sets[4].id], "different")
-        judging.name(gallery, [sets[0].id], "Ada Lovelace")
-        judging.name(gallery, [sets[5].id], "Bo Diddley")
-        judging.judge(gallery, sets[8].id, [sets[9].id], "same")
-        judging.undo(gallery)
+        decisions.judge(gallery, sets[0].id, [sets[1].id], "same")
+        decisions.judge(gallery, sets[0].id, [sets[4].id], "different")
+        decisions.name(gallery, [sets[0].id], "Ada Lovelace")
+        decisions.name(gallery, [sets[5].id], "Bo Diddley")
+        decisions.judge(gallery, sets[8].id, [sets[9].id], "same")
+        decisions.undo(gallery)
         if tables:
             ranked(gallery)
             index(gallery, "max_correlation")
@@ -83,7 +84,7 @@ def told(gallery: Gallery) -> str:
     said += [repr(each) for each in (gallery.files(), gallery.apart(), gallery.contents())]
     # How many faces they have described is counted by an index of the file, which verify compares.
     said += [[one.name, one.dimension, one.is_current] for one in gallery.models()]
-    said += [[repr(one) for one in gallery.decisions()], repr(judging.judged(gallery).people)]
+    said += [[repr(one) for one in gallery.decisions()], repr(decisions.judged(gallery).people)]
     said += map(list, gallery.listing())
     return json.dumps(said)
 

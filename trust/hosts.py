@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from tests.waiting import PATIENCE
+
 # What hosts are made with: iproute2 and util-linux.
 TOOLS: Final = ("ip", "unshare", "nsenter", "setpriv")
 # Addresses for examples (RFC 5737), which no other machine has.
@@ -22,8 +24,6 @@ BOOT: Final = (
     "hostname {name} && mount -t tmpfs tmpfs /dev/shm && mkdir -p /tmp/ray && mount -t tmpfs tmpfs /tmp/ray"
     " && exec sleep infinity"
 )
-# Seconds until a host must be there.
-PATIENCE: Final = 10.0
 
 
 def why_not() -> str:

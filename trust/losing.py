@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from lookalike.engines._ray_entry import SETTINGS
+from lookalike.engines._ray_cluster import SETTINGS
 from lookalike.progress import Item
 from tests.engines import nodes
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from lookalike import __version__
 from trust.outcome import Outcome
 from trust.page import as_page
-from trust.tests import Test
+from trust.tests import Test, every_test
 
 RECORD: Final = Path("docs/trust.json")
 # More tell nothing new.
@@ -66,7 +66,7 @@ class Record:
             known = self.read() | {test.name: said}
             known = {name: known[name] for name in sorted(known, key=lambda name: int(name[1:]))}
             _write(self.path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
-            _write(self.path.with_suffix(".md"), as_page(known))
+            _write(self.path.with_suffix(".md"), as_page(known, __version__, every_test()))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -20,13 +20,13 @@ import numpy as np
 
 import lookalike.cli
 import lookalike.cli.app
-from lookalike import FaceSet, Gallery, index, parts
-from lookalike.collection import schema
+from lookalike import FaceSet, Gallery, index, registry
 from lookalike.errors import LookalikeError
-from lookalike.forgetting import forget
-from lookalike.upgrading import upgrade
-from lookalike.verifying import verify
-from tests.collection.samples import write_format_1
+from lookalike.gallery import schema
+from lookalike.gallery.backup import upgrade
+from lookalike.gallery.forget import forget
+from lookalike.gallery.verify import verify
+from tests.gallery.samples import write_format_1
 from tests.trust.shim import mark
 
 GALLERY: Final = "g"
@@ -259,11 +259,11 @@ SCENARIOS: Final = {
 
 def warm() -> None:
     """Load what commands load when they are first used, so that no fork has to."""
-    for name in ("exporting", "ingest", "removing", "retrieval", "intake.readers.npz"):
+    for name in ("gallery.export", "ingest.add", "gallery.forget", "search.query", "ingest.readers.npz"):
         import_module(f"lookalike.{name}")
-    for kind in parts.KINDS:
-        for name in parts.names(kind):
-            parts.part_class(kind, name)
+    for kind in registry.KINDS:
+        for name in registry.names(kind):
+            registry.part_class(kind, name)
     for words in (["list", "missing"], ["list", "--help"]):
         with redirect_stdout(io.StringIO()), suppress(LookalikeError, SystemExit):
             lookalike.cli.app.app(words)

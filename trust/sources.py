@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.cli_process import FRAMES, IDS, faces, vectors, write_npz
-from tests.intake.readers import test_ijb, test_mot
-from tests.intake.youtube_miniature import write_youtube_faces
+from tests.ingest.readers import test_ijb, test_mot
+from tests.ingest.youtube_miniature import write_youtube_faces
 
 DIMENSION: Final = 16
 

@@ -11,20 +11,21 @@ from typing import Final
 import numpy as np
 
 from lookalike import Gallery
+from lookalike.gallery.verify import verify
 from lookalike.progress import Track, silent
-from lookalike.verifying import verify
-from tests.collection import children
+from tests.gallery import children
 from trust.outcome import Outcome, share_of, tried
 
 TITLE: Final = "kill -9 during intake at a random moment, then open and compare with what was acknowledged"
-RELEASE: Final = 200
+RELEASE: Final = 100
 LEFT_OUT: Final = "loss of power, which T2 simulates: here the system still writes what it was given"
 # A new gallery after so many kills, so that reading all of it after each stays short.
 OF_ONE_GALLERY: Final = 20
+# Of the processor, since others may use the machine.
 LIMIT_SECONDS: Final = 2.0
 
 ADD_FOR_EVER: Final = """
-from lookalike.collection.media import MediaFile
+from lookalike.gallery.media import MediaFile
 path, first = sys.argv[1], int(sys.argv[2])
 with Gallery(path, create=True) as gallery:
     print("begun", flush=True)
@@ -81,10 +82,10 @@ class Kills:
         return self._wrong(path, is_last=number % OF_ONE_GALLERY == OF_ONE_GALLERY - 1)
 
     def _wrong(self, path: Path, is_last: bool) -> str | None:
-        started = time.monotonic()
+        started = time.process_time()
         with Gallery(path) as gallery:
             found = {int(each) for each in gallery.ids()}
-            seconds = time.monotonic() - started
+            seconds = time.process_time() - started
             self.slowest = max(self.slowest, seconds)
             for one in found - self.seen:
                 whole = gallery.get(f"{one:06d}", pictures=True)

@@ -25,7 +25,7 @@ from trust.scenarios import DONE, SCENARIOS, SOURCE, Scenario, write_source
 NAME: Final = "T3"
 TITLE: Final = "I/O errors: the disk refuses an operation of add, forget or upgrade, once or for ever after"
 # Of some six thousand: as many as there are operations, times the ways in which each can fail.
-RELEASE: Final = 600
+RELEASE: Final = 300
 LEFT_OUT: Final = (
     "errors of reading; a real full file system of 64 MB (mounting one needs root): ENOSPC is injected. "
     "EINTR lasts for ten operations, since everybody repeats for ever what was only interrupted"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from lookalike import Gallery, find
+from lookalike.gallery.verify import verify
 from lookalike.progress import Track, silent
-from lookalike.verifying import verify
 from trust.outcome import Failures, Outcome, share_of
 from trust.recording import workshop
 from trust.scenarios import GALLERY, SCENARIOS, Scenario

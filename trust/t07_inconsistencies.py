@@ -7,8 +7,8 @@ from typing import Final
 
 from lookalike import Gallery
 from lookalike.errors import LookalikeError
+from lookalike.gallery.verify import verify
 from lookalike.progress import Track, silent
-from lookalike.verifying import verify
 from trust import held
 from trust.apart import run_apart
 from trust.held import Ready, prepare

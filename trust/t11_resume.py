@@ -15,12 +15,12 @@ from typing import Final
 import numpy as np
 
 from lookalike import Gallery
+from lookalike.gallery.verify import verify
 from lookalike.progress import Track, silent
-from lookalike.verifying import verify
 from tests import media
 from tests.cli_process import FRAMES, write_npz
-from tests.collection.children import PREAMBLE
-from tests.collection.samples import QUICK
+from tests.gallery.children import PREAMBLE
+from tests.gallery.samples import QUICK
 from trust.apart import ROOT
 from trust.outcome import Outcome, share_of, tried
 
@@ -28,16 +28,16 @@ TITLE: Final = (
     "interrupt and resume: SIGINT, SIGTERM or kill during `add` of sets, or of photos and films, then to the "
     "end: the same gallery"
 )
-RELEASE: Final = 30
+RELEASE: Final = 16
 # Of these so many with footage, which takes longer.
-FOOTAGE: Final = 6
+FOOTAGE: Final = 4
 SETS: Final = 150
 PHOTOS: Final = 6
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
 # All that takes long is loaded before it says that it is ready.
 ADD: Final = """
-import lookalike.cli, lookalike.cli.app, lookalike.ingest, lookalike.collection.gallery
+import lookalike.cli, lookalike.cli.app, lookalike.ingest.add, lookalike.gallery.gallery
 print("ready", flush=True)
 sys.argv = ["lookalike", "add", *sys.argv[1:]]
 lookalike.cli.main()

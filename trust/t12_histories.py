@@ -14,27 +14,27 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from lookalike import FaceSet, Gallery, find
-from lookalike.collection import schema
 from lookalike.errors import Conflict, NotFound
-from lookalike.forgetting import forget
+from lookalike.gallery import schema
+from lookalike.gallery.backup import upgrade
+from lookalike.gallery.forget import forget
+from lookalike.gallery.verify import verify
 from lookalike.progress import Track, silent
-from lookalike.upgrading import upgrade
-from lookalike.verifying import verify
-from tests.collection.samples import QUICK, a_set, write_format_1
-from tests.test_judging_histories import IDS, SETS, DecisionHistories
+from tests.gallery.samples import QUICK, a_set, write_format_1
+from tests.gallery.test_decisions_histories import IDS, SETS, DecisionHistories
 from trust.outcome import Failures, Outcome, share_of
 
 TITLE: Final = (
     "histories against a model: add, re-add, find, judge, undo, merge, split, forget, crash, reopen, upgrade"
 )
-RELEASE: Final = 100
+RELEASE: Final = 50
 LEFT_OUT: Final = "failures after the first of a batch of 50, which hypothesis shortens before it stops"
 STEPS: Final = 50
 BATCH: Final = 50
 
 
 class Histories(DecisionHistories):
-    """Decisions as `tests.test_judging_histories` has them, and all else that befalls a gallery."""
+    """Decisions as `tests.gallery.test_decisions_histories` has them, and all else that befalls a gallery."""
 
     @initialize(is_old=st.booleans(), pairs=st.just([]))
     def start(self, is_old: bool, pairs: list[tuple[str, str]]) -> None:

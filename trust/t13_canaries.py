@@ -12,14 +12,14 @@ import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from lookalike import Gallery, index, judging, open_search
-from lookalike.backing import backup
+from lookalike import Gallery, index, open_search
 from lookalike.errors import Conflict
-from lookalike.forgetting import forget
-from lookalike.ingest import add
+from lookalike.gallery import decisions
+from lookalike.gallery.backup import backup
+from lookalike.gallery.forget import forget, remove
+from lookalike.gallery.verify import verify
+from lookalike.ingest.add import add
 from lookalike.progress import Track, silent
-from lookalike.removing import remove
-from lookalike.verifying import verify
 from tests import canaries
 from tests.cli_process import write_npz
 from trust.apart import ROOT, run_apart
@@ -28,11 +28,11 @@ from trust.outcome import Failures, Outcome, share_of
 TITLE: Final = (
     "forget: canaries in faces, pictures, ids, paths, names; a byte search of everything written finds none"
 )
-RELEASE: Final = 150
+RELEASE: Final = 100
 LEFT_OUT: Final = (
     "blocks that a file system or a flash disk keeps on its own; backups made before, which receipts name"
 )
-KILLS: Final = 60
+KILLS: Final = 40
 
 
 def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
@@ -105,9 +105,9 @@ def _work(gallery: Gallery, chance: random.Random, outside: Path) -> str:
     elif did == "a search":
         open_search(gallery, reranker=chance.choice(["auto", "learnt:references=2", "csls"]))
     elif did == "judging":
-        [person] = [one for one in judging.judged(gallery).people.values() if canaries.IDS[0] in one.sets]
-        judging.rename(gallery, person.number, "Canary Bird")
-        judging.undo(gallery)
+        [person] = [one for one in decisions.judged(gallery).people.values() if canaries.IDS[0] in one.sets]
+        decisions.rename(gallery, person.number, "Canary Bird")
+        decisions.undo(gallery)
     elif did == "backup":
         target = outside / "backup"
         target.unlink(missing_ok=True)

@@ -8,10 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from lookalike import Gallery, Search, judging, open_search
+from lookalike import Gallery, Search, open_search
 from lookalike.errors import LookalikeError
+from lookalike.gallery import decisions
 from lookalike.progress import Track, silent
-from lookalike.refining import refine
+from lookalike.search.feedback import refine
 from tests.small_world import small_world
 from trust.apart import run_apart
 from trust.outcome import Outcome, share_of
@@ -19,7 +20,7 @@ from trust.outcome import Outcome, share_of
 TITLE: Final = (
     "undo: up to 50 judgements, names, merges and splits, then undo all: rankings and names as at the start"
 )
-RELEASE: Final = 300
+RELEASE: Final = 150
 MOST: Final = 50
 NAMES: Final = ("Ada", "Bo", "Cleo", "dora", "Ève")
 
@@ -48,7 +49,7 @@ def prepare(folder: Path, seed: int) -> Ready:
 
 def state(gallery: Gallery, search: Search) -> str:
     """Names, verdicts, and rankings that know them."""
-    judged = judging.judged(gallery)
+    judged = decisions.judged(gallery)
     people = sorted((one.name, sorted(one.sets)) for one in judged.people.values())
     said = [repr(people)]
     for set_id in gallery.ids():
@@ -73,7 +74,7 @@ def case(ready: Ready, number: int) -> tuple[str | None, str]:
         between = state(gallery, ready.search)
         # One undo may take back several that were made at once.
         while _standing(gallery) > count:
-            if judging.undo(gallery) is None:
+            if decisions.undo(gallery) is None:
                 return "nothing could be undone, though decisions stand", ""
         if _standing(gallery) != count:
             return f"{_standing(gallery)} decisions stand instead of {count}", ""
@@ -92,18 +93,18 @@ def _standing(gallery: Gallery) -> int:
 
 def _decide(gallery: Gallery, chance: random.Random) -> None:
     ids = gallery.ids()
-    people = sorted(judging.judged(gallery).people)
+    people = sorted(decisions.judged(gallery).people)
     query, *others = chance.sample(ids, chance.choice([2, 2, 3, 4]))
     ways: list[Callable[[], object]] = [
-        lambda: judging.judge(gallery, query, others, chance.choice(["same", "same", "different"])),
-        lambda: judging.judge(gallery, query, others[:1], "different"),
-        lambda: judging.name(gallery, [query], chance.choice(NAMES)),
+        lambda: decisions.judge(gallery, query, others, chance.choice(["same", "same", "different"])),
+        lambda: decisions.judge(gallery, query, others[:1], "different"),
+        lambda: decisions.name(gallery, [query], chance.choice(NAMES)),
     ]
     if people:
         person = chance.choice(people)
-        own = judging.judged(gallery).people[person].sets
-        ways.append(lambda: judging.rename(gallery, person, chance.choice(NAMES)))
-        ways.append(lambda: judging.merge(gallery, person, chance.choice(people)))
-        ways.append(lambda: judging.split(gallery, person, chance.sample(own, 1)))
+        own = decisions.judged(gallery).people[person].sets
+        ways.append(lambda: decisions.rename(gallery, person, chance.choice(NAMES)))
+        ways.append(lambda: decisions.merge(gallery, person, chance.choice(people)))
+        ways.append(lambda: decisions.split(gallery, person, chance.sample(own, 1)))
     with suppress(LookalikeError):  # what contradicts itself is refused, and changes nothing
         chance.choice(ways)()

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from lookalike import FaceSet, Gallery, find
-from lookalike.collection import schema
 from lookalike.errors import Conflict, GalleryUnreadable, LookalikeError
+from lookalike.gallery import schema
+from lookalike.gallery.backup import upgrade
+from lookalike.gallery.verify import verify
 from lookalike.progress import Track, silent
-from lookalike.upgrading import upgrade
-from lookalike.verifying import verify
-from tests.collection.samples import a_set, edit, sightings, write_format_1, write_format_2, write_format_4
+from tests.gallery.samples import a_set, edit, sightings, write_format_1, write_format_2, write_format_4
 from trust.apart import run_apart
 from trust.outcome import Outcome, share_of
 

@@ -21,7 +21,7 @@ from trust.outcome import Failures, Outcome, share_of
 TITLE: Final = (
     "reference: random queries against 30 plain lines, on 1 and on 2 threads: rank by rank, bit by bit"
 )
-RELEASE: Final = 2_000
+RELEASE: Final = 1_000
 LEFT_OUT: Final = "galleries in slices and other engines, which T29 has"
 # So many queries of each world.
 QUERIES: Final = 20

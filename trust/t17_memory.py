@@ -11,42 +11,42 @@ from typing import Final
 
 import numpy as np
 
-from lookalike.ingest import HELD_BYTES
+from lookalike.gallery.verify import verify
+from lookalike.ingest.add import HELD_BYTES
 from lookalike.progress import Track, silent
-from lookalike.verifying import verify
 from tests.cli_process import write_npz
-from tests.collection.children import PREAMBLE
+from tests.gallery.children import PREAMBLE
 from tests.waiting import PATIENCE
 from trust.apart import ROOT
 from trust.outcome import Failures, Outcome, share_of, tried
 
 TITLE: Final = (
-    "memory: peak of a tenfold intake within 20 % of the single one; 10 limits of memory, each ends in words"
+    "memory: peak of a tenfold intake within 20 % of the single one; 6 limits of memory, each ends in words"
 )
-RELEASE: Final = 11
+RELEASE: Final = 7
 LEFT_OUT: Final = (
     "the whole YouTube Faces Database, which is not here; less than 12 MB above Python with its libraries"
 )
 TENFOLD: Final = 1.2
-LIMITS: Final = 10
+LIMITS: Final = 6
 STEP: Final = 12 * 2**20
 FIRST: Final = 1
 FRAMES: Final = 3
 OF_A_SET: Final = 200
 
 PEAK: Final = """
-import lookalike.ingest, re
-lookalike.ingest.HELD_BYTES = int(sys.argv[1])
-lookalike.ingest.add(sys.argv[2], sys.argv[3:])
+import lookalike.ingest.add, re
+lookalike.ingest.add.HELD_BYTES = int(sys.argv[1])
+lookalike.ingest.add.add(sys.argv[2], sys.argv[3:])
 print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 """
 LIMITED: Final = """
 import resource
-import lookalike.cli, lookalike.cli.app, lookalike.ingest, lookalike.retrieval, lookalike.verifying
-from lookalike import parts
-for kind in parts.KINDS:
-    for name in parts.names(kind):
-        parts.part_class(kind, name)
+import lookalike.cli.app, lookalike.ingest.add, lookalike.search.query, lookalike.gallery.verify
+from lookalike import registry
+for kind in registry.KINDS:
+    for name in registry.names(kind):
+        registry.part_class(kind, name)
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 limit = used + int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -71,7 +71,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
 def _grown(folder: Path, held: int, seed: int, track: Track) -> Outcome:
     started, failures, peaks = time.monotonic(), Failures("T17"), []
     rng = np.random.default_rng(seed)
-    for count in track((8, 80), "intake, then ten times that", 2):
+    for count in track((6, 60), "intake, then ten times that", 2):
         gallery, files = folder / f"g{count}", []
         for number in range(count):
             rows = held // 5 // (4 * 512)

@@ -16,18 +16,18 @@ import numpy as np
 
 from lookalike import FaceSet, Gallery, find
 from lookalike.errors import LookalikeError
-from lookalike.forgetting import forget
+from lookalike.gallery.forget import forget
+from lookalike.gallery.verify import verify
 from lookalike.progress import Track, silent
-from lookalike.verifying import verify
-from tests.server.asking import fill, picture
-from tests.server.test_serve import OURS, serve
 from tests.waiting import PATIENCE
+from tests.web.asking import fill, picture
+from tests.web.test_serve import OURS, serve
 from trust.outcome import Failures, Outcome
 
-TITLE: Final = "soak: ten minutes of add, find, judge, undo, forget with the server up: no error, no growth"
+TITLE: Final = "soak: five minutes of add, find, judge, undo, forget with the server up: no error, no growth"
 RELEASE: Final = 0
 LEFT_OUT: Final = "hours of it; films and photos"
-SECONDS: Final = 600.0
+SECONDS: Final = 300.0
 # After this part of the time nothing may grow; but a little, since allocators keep what they had.
 WARM: Final = 1 / 3
 # In less time than this, everything is the beginning.

@@ -14,6 +14,7 @@ from lookalike import Gallery
 from lookalike.progress import Track, silent
 from tests import media
 from tests.cli_process import command, environment
+from tests.waiting import PATIENCE
 from trust.bombs import BOMBS
 from trust.outcome import Outcome, share_of, tried
 
@@ -23,7 +24,6 @@ LEFT_OUT: Final = "progressive JPEGs of many scans, films of millions of frames:
 # Above what a good photo takes: of processors, since others may use the machine; and resident.
 LIMIT_SECONDS: Final = 5.0
 LIMIT_BYTES: Final = 512 * 2**20
-PATIENCE: Final = 120.0
 # Real frames under a wrong claim: what is there may be read, within the limits.
 READ: Final = frozenset(["film of 100 hours"])
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,11 +14,11 @@ from unittest.mock import patch
 
 from lookalike import Gallery
 from lookalike.errors import GalleryUnreadable, LookalikeError
-from lookalike.ingest import add
-from lookalike.intake.sources import array_names, read_source
-from lookalike.intake.sourceset import SourceSet
+from lookalike.gallery.verify import verify
+from lookalike.ingest.add import add
+from lookalike.ingest.sources import array_names, read_source
+from lookalike.ingest.sourceset import SourceSet
 from lookalike.progress import Track, silent
-from lookalike.verifying import verify
 from trust import sources
 from trust.apart import run_apart
 from trust.outcome import Outcome, share_of
@@ -26,14 +26,14 @@ from trust.sources import KINDS, WRONG, Source
 from trust.spoiling import BY_STRANGERS, spoilt
 
 TITLE: Final = "data fuzz: npz, npy, Parquet, IJB, MOT and YouTube Faces .mat files, changed, cut or wrong"
-RELEASE: Final = 2_000
+RELEASE: Final = 1_000
 LEFT_OUT: Final = "coverage-guided search; JSON, which is no source"
 CUT: Final = 64
 # Of so many sources one is read as `add` does it, by a child; the others are read by the process that tries
 # the cases, which is quicker, and stricter: there nothing catches a crash, or what a parser raises.
 APART: Final = 20
-READ: Final = "lookalike.intake.describer.read_apart"
-# No file of this size may take longer, on a busy machine too.
+READ: Final = "lookalike.ingest.describe.read_apart"
+# No file of this size may take longer: of processors, with its children, since others may use the machine.
 MOST_SECONDS: Final = 10.0
 UNFORESEEN: Final = re.compile(r"\): copy it again, or leave it out$|took (longer|a processor)")
 
@@ -60,9 +60,9 @@ def prepare(folder: Path, seed: int) -> Ready:
 
 def case(ready: Ready, number: int) -> tuple[str | None, str]:
     """Spoil a source, add it, and hold what was kept against what there was, in a short time."""
-    started = time.monotonic()
+    started = sum(os.times()[:4])
     wrong, note = _tried(ready, number)
-    if wrong is None and (took := time.monotonic() - started) > MOST_SECONDS:
+    if wrong is None and (took := sum(os.times()[:4]) - started) > MOST_SECONDS:
         wrong = f"took {took:.1f} s"
     return wrong, note
 
@@ -80,7 +80,7 @@ def _tried(ready: Ready, number: int) -> tuple[str | None, str]:
         with (
             nullcontext()
             if number % APART == 0
-            else patch("lookalike.intake.describer.read_apart", _read_here)
+            else patch("lookalike.ingest.describe.read_apart", _read_here)
         ):
             add(gallery, [source.given], features=source.features)
     except GalleryUnreadable as reason:

@@ -18,10 +18,10 @@ from typing import Any, Final
 import numpy as np
 import scipy.io
 
-from lookalike.collection.tables import TableStore
+from lookalike.indexing.store import TableStore
 from lookalike.progress import Track, silent
 from tests.cli_process import IDS, Ready, vectors, write_npz
-from tests.intake.youtube_miniature import write_youtube_faces
+from tests.ingest.youtube_miniature import write_youtube_faces
 from trust.apart import ROOT
 from trust.models import TAMPERED, Models
 from trust.outcome import Outcome, share_of, tried

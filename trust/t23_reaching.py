@@ -17,7 +17,7 @@ from typing import Final
 
 from lookalike.progress import Track, silent
 from tests import media
-from tests.collection.children import PREAMBLE
+from tests.gallery.children import PREAMBLE
 from trust.apart import ROOT
 from trust.outcome import Failures, Outcome, share_of
 
@@ -28,7 +28,7 @@ RELEASE: Final = 69
 LEFT_OUT: Final = "systems without strace, where only a listener and the faces found are looked at"
 
 LOOK: Final = """
-from lookalike.footage import add_footage
+from lookalike.ingest.footage import add_footage
 done = add_footage(Path(sys.argv[1]), [Path(sys.argv[2])], "lbp")
 print(len(done.added), done.files, len(done.failed))
 """

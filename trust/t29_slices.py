@@ -14,18 +14,16 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lookalike import FaceSet, Gallery, index, parts
-from lookalike.calibrating import calibrate
+from lookalike import FaceSet, Gallery, index, registry
 from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput
-from lookalike.preparing import AUTO
+from lookalike.indexing.fit import calibrate, open_shortlist, train
+from lookalike.indexing.slices import SpreadSets
+from lookalike.indexing.transform import AUTO
+from lookalike.method.shortlist import Sizes
+from lookalike.method.tables import Tables
 from lookalike.progress import Track, silent
-from lookalike.retrieval import Search
-from lookalike.shortlisting import open_shortlist
-from lookalike.training import train
-from lookalike.transitivity.shortlist import Sizes
-from lookalike.transitivity.spread import SpreadSets
-from lookalike.transitivity.tables import Tables
+from lookalike.search.query import Search
 from trust.apart import run_apart
 from trust.outcome import Outcome, share_of
 
@@ -33,7 +31,8 @@ TITLE: Final = (
     "slices: queries to a gallery in one piece, and in 1, 2, 3 and 7 slices held by every engine, with every "
     "similarity and second stage: rankings, shortlists, probabilities and evidence, bit by bit"
 )
-RELEASE: Final = 10_000
+# Sixteen worlds: each engine with each similarity in two numbers of slices, each of these four times.
+RELEASE: Final = 1_344
 LEFT_OUT: Final = "processors of different kinds, which may round differently; machines apart, which T31 has"
 # Two first: the smallest share that reaches Ray tries these.
 SLICES: Final = (2, 3, 7, 1)
@@ -47,7 +46,7 @@ SHORT: Final = Sizes(guessed=8, kept=12, alone=10, trusted=3, friends=3, served=
 
 def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     """In children; one Ray serves all worlds of a child. Cases are queries."""
-    started, queries = time.monotonic(), 2 * OF_A_KIND * len(parts.names("rerankers"))
+    started, queries = time.monotonic(), 2 * OF_A_KIND * len(registry.names("rerankers"))
     numbers = [one for one in range(-(-share_of(RELEASE, share) // queries)) if _can_run(one)]
     found = run_apart("T29", __name__, numbers, seed, track)
     note = f"worlds: {found.note}" + ("" if _has_ray() else "; Ray is not installed")
@@ -64,8 +63,8 @@ class Way(NamedTuple):
 
 def way(number: int) -> Way:
     """All ways in turn: every similarity in this process, each in other slices; then by the next engine."""
-    engines = sorted(parts.names("engines"), key=lambda name: not parts.build("engines", name).is_here)
-    every = list(product(range(len(SLICES)), engines, enumerate(parts.names("similarities"))))
+    engines = sorted(registry.names("engines"), key=lambda name: not registry.build("engines", name).is_here)
+    every = list(product(range(len(SLICES)), engines, enumerate(registry.names("similarities"))))
     turn, engine, (place, similarity) = every[number % len(every)]
     return Way(engine, SLICES[(turn + place) % len(SLICES)], similarity)
 
@@ -80,8 +79,8 @@ class Ready(NamedTuple):
 
 def prepare(folder: Path, seed: int) -> Ready:
     """Engines that serve all cases; they start with the first."""
-    every = product(parts.names("engines"), SLICES)
-    return Ready(folder, seed, {one: parts.build("engines", f"{one[0]}:slices={one[1]}") for one in every})
+    every = product(registry.names("engines"), SLICES)
+    return Ready(folder, seed, {one: registry.build("engines", f"{one[0]}:slices={one[1]}") for one in every})
 
 
 def case(ready: Ready, number: int) -> tuple[str | None, str]:
@@ -97,7 +96,7 @@ def case(ready: Ready, number: int) -> tuple[str | None, str]:
         about, engine = (chosen.similarity, silent, preparation), ready.engines[chosen.engine, chosen.slices]
         tables, spread = index(whole, *about), index(cut, *about, engine)
         try:
-            for name in parts.names("rerankers"):
+            for name in registry.names("rerankers"):
                 queries = drawn_queries(sets, chance)
                 expected = answers(whole, tables, name, queries)
                 if wrong := difference(answers(cut, spread, name, queries, at_once=True), expected):
@@ -147,7 +146,7 @@ def written(folder: Path, sets: Sequence[FaceSet], chosen: Way, chance: random.R
     write(folder / "one", sets)
     if chance.random() < 0.75:
         write(folder / "cut", sets)
-        return chance.choice([AUTO, *parts.names("preparations")])
+        return chance.choice([AUTO, *registry.names("preparations")])
     half = len(sets) // 2
     write(folder / "cut", sets[:half])
     # What is learnt of half of the sets is kept: only where nothing is do both prepare alike.
@@ -244,4 +243,4 @@ def _has_ray() -> bool:
 
 
 def _can_run(number: int) -> bool:
-    return _has_ray() or bool(parts.build("engines", way(number).engine).is_here)
+    return _has_ray() or bool(registry.build("engines", way(number).engine).is_here)

@@ -20,10 +20,10 @@ from threading import Timer
 from typing import Any, Final
 
 from lookalike import open_gallery, open_search
-from lookalike.engines._ray_entry import SETTINGS
-from lookalike.engines._ray_head import GONE
+from lookalike.engines._ray_cluster import GONE, SETTINGS
 from lookalike.progress import Track, silent
 from tests.small_world import small_world
+from tests.waiting import PATIENCE
 from trust.hosts import Hosts, why_not
 from trust.outcome import Outcome, share_of, tried
 from trust.t29_slices import write
@@ -32,7 +32,7 @@ TITLE: Final = (
     "silence: of three hosts, each with a network of its own, one falls silent for good or for a while, or "
     "the head does: the same answers, or one sentence, and answers again when the cluster is back"
 )
-RELEASE: Final = 6
+RELEASE: Final = 3
 LEFT_OUT: Final = (
     "networks that lose, delay or change some of what is sent; an index and an intake, which T30 and "
     "tests/engines/test_adding.py lose nodes during"
@@ -42,8 +42,6 @@ HEAD: Final = 1
 PORT: Final = 6379
 STAGE: Final = "learnt:references=3"
 QUERIES: Final = 12
-# Ray notices a silent machine after a little more than a minute, and a head is left in three at most.
-PATIENCE: Final = 300.0
 LONGEST_OUTAGE: Final = 20.0
 RAY: Final = Path(sys.executable).with_name("ray")
 NOWHERE: Final = "no Ray cluster can be had"
@@ -90,14 +88,25 @@ class Site:
             self.join(number)
 
     def join(self, number: int) -> None:
-        """Start Ray on a host: as the head, or as one that joins it."""
+        """Start Ray on a host: as the head, or as one that joins it.
+
+        Ray gives up a node that is not there within half a minute, which a busy machine may need: then again.
+        """
         alone = ("--head", "--port", str(PORT), "--include-dashboard", "false")
         where = alone if number == HEAD else ("--address", self.address)
         about = ("--num-cpus", 1, "--object-store-memory", 200_000_000, "--disable-usage-stats")
         words = (RAY, "start", *where, "--node-ip-address", self.hosts.address(number), *about)
-        done = subprocess.run(self.hosts.words(number, *words), env=self._env, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"Ray did not start on host {number}: {(done.stdout + done.stderr)[-300:]}")
+        end = time.monotonic() + PATIENCE
+        while True:
+            given = self.hosts.words(number, *words)
+            done = subprocess.run(given, env=self._env, capture_output=True, text=True)
+            if not done.returncode:
+                return
+            if time.monotonic() > end:
+                raise RuntimeError(
+                    f"Ray did not start on host {number}: {(done.stdout + done.stderr)[-300:]}"
+                )
+            _stop(self, number)
 
     def replace(self, number: int) -> None:
         """Switch a host off and on, with its cable in, and let it join."""

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from lookalike import __version__
-from lookalike.cli import asking, filling, forgetting, keeping, measuring, serving, trusting
-from lookalike.cli.options import Json, Quiet
-from lookalike.cli.terminal import Progresses
+from lookalike.cli import add, backup, evaluate, find, gallery, serve
+from lookalike.cli.output import Json, Progresses, Quiet
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,43 +43,43 @@ def demo(
 
 def doctor(json: Json = False) -> None:
     """Say which parts work on this machine, and what to install for the others."""
-    from lookalike.cli.doctor import report
+    from lookalike.cli.doctor import report_parts
 
-    report(json)
+    report_parts(json)
 
 
 def models(json: Json = False) -> None:
     """Name every model file: its SHA-256, licence, source, what it was trained on, for whom it is weak."""
-    from lookalike.cli.models import report
+    from lookalike.cli.doctor import report_models
 
-    report(json)
+    report_models(json)
 
 
 # In the order in which a newcomer needs them.
 app.command()(demo)
-app.command()(filling.add)
-app.command()(filling.describe)
-app.command()(keeping.index)
-app.command()(keeping.train)
-app.command()(asking.find)
-app.command()(asking.explain)
-app.command()(serving.serve)
-app.command()(measuring.evaluate)
-app.command()(measuring.compare)
-app.command()(keeping.status)
-app.command("list")(keeping.list_sets)
-app.command()(keeping.remove)
-app.command()(forgetting.forget)
-app.command()(keeping.export)
-app.command()(keeping.merge)
+app.command()(add.add)
+app.command()(add.describe)
+app.command()(gallery.index)
+app.command()(gallery.train)
+app.command()(find.find)
+app.command()(find.explain)
+app.command()(serve.serve)
+app.command()(evaluate.evaluate)
+app.command()(evaluate.compare)
+app.command()(gallery.status)
+app.command("list")(gallery.list_sets)
+app.command()(gallery.remove)
+app.command()(gallery.forget)
+app.command()(gallery.export)
+app.command()(gallery.merge)
 app.command(
     hidden=True,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-)(keeping.split)
-app.command()(trusting.verify)
-app.command()(trusting.backup)
-app.command()(trusting.restore)
-app.command()(trusting.upgrade)
-app.command()(trusting.history)
+)(gallery.split)
+app.command()(backup.verify)
+app.command()(backup.backup)
+app.command()(backup.restore)
+app.command()(backup.upgrade)
+app.command()(backup.history)
 app.command()(doctor)
 app.command()(models)

@@ -6,24 +6,23 @@ import shlex
 import sys
 from pathlib import Path
 
-from lookalike import disk
-from lookalike.cli.reasons import print_evaluation, print_explanation
-from lookalike.cli.terminal import print_table
-from lookalike.collection.gallery import Gallery
+from lookalike import atomic
+from lookalike.cli.output import print_evaluation, print_explanation, print_table
+from lookalike.demo.films import draw_collection, write_collection
 from lookalike.errors import BadInput, StorageFailed
+from lookalike.evaluation.drawing import check_libraries
 from lookalike.evaluation.experiment import Experiment
 from lookalike.evaluation.labels import Labels, read_labels
+from lookalike.evaluation.report import report
 from lookalike.evaluation.results import Evaluation
-from lookalike.indexing import index
-from lookalike.ingest import add
+from lookalike.gallery.gallery import Gallery
+from lookalike.indexing.build import index
+from lookalike.indexing.fit import check_seed
+from lookalike.ingest.add import add
 from lookalike.progress import Track
 from lookalike.ranking import Ranking
-from lookalike.reporting.libraries import check_libraries
-from lookalike.reporting.report import report
-from lookalike.retrieval import Search
-from lookalike.showing import draw_ranking
-from lookalike.training import check_seed
-from lookalike.worlds.collection import draw_collection, write_collection
+from lookalike.search.picture import draw_ranking
+from lookalike.search.query import Search
 
 PEOPLE = 60
 # Hard enough that the baseline makes mistakes, and a person still sees who is who.
@@ -66,8 +65,8 @@ def run(folder: Path, seed: int, track: Track) -> None:
     check_seed(seed)
     try:
         _clear(folder)
-        disk.make_folders(folder)
-        disk.write(folder / MARK, b"Made by `lookalike demo`, which replaces what is here.\n", over=True)
+        atomic.make_folders(folder)
+        atomic.write(folder / MARK, b"Made by `lookalike demo`, which replaces what is here.\n", over=True)
     except OSError as reason:
         raise StorageFailed(f"{folder} cannot be used for the demo: {reason.strerror}") from reason
     print(f"Drawing {PEOPLE} people who never existed ...")
@@ -153,6 +152,6 @@ def _clear(folder: Path) -> None:
     for name in MADE:
         path = folder / name
         if path.is_dir() and not path.is_symlink():
-            disk.delete_tree(path, quietly=False)
+            atomic.delete_tree(path, quietly=False)
         else:
-            disk.delete(path)
+            atomic.delete(path)

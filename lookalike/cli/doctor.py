@@ -1,22 +1,33 @@
-"""What `lookalike doctor` looks at: which parts work on this machine, and what the others need."""
+"""What `lookalike doctor` and `lookalike models` tell: which parts work here, which model files there are."""
 
 from __future__ import annotations
 
 import importlib
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from lookalike import __version__, parts
-from lookalike.cli.terminal import print_json, print_table
+from lookalike import __version__, registry
+from lookalike.cli.output import print_json, print_table
+from lookalike.descriptors.contract import keep_runtime_quiet
 from lookalike.errors import LookalikeError
-from lookalike.room import free_disk, free_memory, in_words
+from lookalike.resources import free_disk, free_memory, in_words
+
+if TYPE_CHECKING:
+    from lookalike.descriptors.contract import ModelCard
 
 
-def report(json: bool) -> None:
-    """Print what was found."""
+OWN: Final = (
+    "A model of your own (--descriptor onnx:model=FILE) is known by its SHA-256 alone: ask whoever made it "
+    "what it may be used for, what it was trained on, and for whom it is weak."
+)
+
+
+def report_parts(json: bool) -> None:
+    """Print which parts work on this machine, and what the others need."""
     found = findings(Path.cwd())
     if json:
         print_json({"parts": [one._asdict() for one in found]})
@@ -41,6 +52,7 @@ def findings(folder: Path) -> list[Finding]:
     folder : Path
         The disk of this folder is looked at.
     """
+    keep_runtime_quiet()
     found = [
         Finding("lookalike", True, f"{__version__} on Python {platform.python_version()}"),
         Finding("processors", True, f"{_processors()} used (LOOKALIKE_THREADS sets how many)"),
@@ -51,8 +63,8 @@ def findings(folder: Path) -> list[Finding]:
         _tried("finding faces", _detector, "footage"),
     ]
     # What reads a file of the user's cannot be tried without it; the library can.
-    names = parts.names("descriptors")
-    found += [_descriptor(name) for name in names if not parts.part_class("descriptors", name).takes_file]
+    names = registry.names("descriptors")
+    found += [_descriptor(name) for name in names if not registry.part_class("descriptors", name).takes_file]
     found += [
         _tried("descriptor onnx, with a model of yours", lambda: _library("onnxruntime"), "onnx"),
         _tried("Parquet files", lambda: _library("pyarrow"), "parquet"),
@@ -87,7 +99,7 @@ def _heic() -> str:
 def _detector() -> str:
     import numpy as np
 
-    from lookalike.intake.detector import Detector
+    from lookalike.ingest.detect import Detector
 
     # A gray picture shows nobody: whoever finds somebody there is broken.
     if Detector().find(np.full((120, 160, 3), 127, dtype=np.uint8)):
@@ -98,7 +110,7 @@ def _detector() -> str:
 def _descriptor(name: str) -> Finding:
     part = f"descriptor {name}"
     try:
-        made = parts.build("descriptors", name)
+        made = registry.build("descriptors", name)
         made.check()
     except LookalikeError as reason:
         return Finding(part, False, str(reason))
@@ -134,3 +146,49 @@ def _processors() -> int:
 
 def _size(size: int | None) -> str:
     return "nobody can tell" if size is None else f"{in_words(size)} free"
+
+
+# Model files.
+
+
+def report_models(json: bool) -> None:
+    """Print every model file that may be used, and what is known of it."""
+    found = list(models())
+    if json:
+        print_json({"models": found})
+        return
+    for one in found:
+        print(f"{one['name']}: {one['user']}{' (the default)' if one['is_default'] else ''}")
+        print(f"  file        {one['file']}, {one['size']:,} bytes, in the package {one['package']}")
+        print(f"  SHA-256     {one['sha256']}")
+        print(f"  here        {one['problem'] or 'found, and it is the one that is meant'}")
+        print(f"  licence     {one['licence']}")
+        print(f"  source      {one['source']}")
+        print(f"  trained on  {one['training']}")
+        print(f"  weak for    {one['weak']}\n")
+    print(OWN)
+
+
+def models() -> Iterator[dict[str, Any]]:
+    """Facts of every model, in use or possible; `problem` says why a file cannot be used here, or is None."""
+    from lookalike.ingest.describe import FOOTAGE_DESCRIPTOR
+    from lookalike.ingest.detect import YUNET
+
+    cards = [("", YUNET)]
+    for name in registry.names("descriptors"):
+        cards += [(name, card) for card in registry.part_class("descriptors", name).cards]
+    for name, card in cards:
+        yield {
+            **asdict(card),
+            "file": card.file,
+            "is_default": name in ("", FOOTAGE_DESCRIPTOR),
+            "problem": _problem(card),
+        }
+
+
+def _problem(card: ModelCard) -> str | None:
+    try:
+        card.read()
+    except LookalikeError as reason:
+        return str(reason)
+    return None

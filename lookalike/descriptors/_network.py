@@ -1,4 +1,4 @@
-"""Networks in ONNX format, and who computes them: ONNX Runtime, or OpenCV where that is missing."""
+"""Networks in ONNX format, who computes them, and faces described by them on several threads."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import ctypes
 import importlib
 import sys
 import threading
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from lookalike.descriptors._graph import Graph, write_graph
-from lookalike.descriptors._rewriting import split_prelu
-from lookalike.descriptors.contract import Picture
+from lookalike.descriptors._graph import Graph, split_prelu, write_graph
+from lookalike.descriptors.contract import Descriptor, Picture, Vector, checked_picture, keep_runtime_quiet
+from lookalike.kernels.threads import in_order
 
 Numbers = NDArray[np.float32]
 # Gives the vector of one picture (1, 3, side, side); several threads may ask at a time.
@@ -57,14 +59,19 @@ def open_network(graph: Graph) -> Network | None:
     Parameters
     ----------
     graph : Graph
-        A network that is known to work; it is rewritten for whoever computes it.
+        A network that is known to work; it is rewritten for whoever computes it, and its weights are taken
+        out.
     """
+    keep_runtime_quiet()
     try:
         importlib.import_module("onnxruntime")
     except ImportError:
         return _by_opencv(write_graph(graph))
     split_prelu(graph)
-    session = open_session(write_graph(graph))
+    data = write_graph(graph)
+    # They would be in memory twice while the network is opened.
+    graph.weights.clear()
+    session = open_session(data)
     [takes], [gives] = session.get_inputs(), session.get_outputs()
 
     def ask(numbers: Numbers) -> Numbers:
@@ -87,6 +94,7 @@ def open_session(data: bytes) -> Any:
     Exception
         If it cannot use the model: its errors have no family.
     """
+    keep_runtime_quiet()
     onnxruntime = importlib.import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.add_session_config_entry("session.load_model_format", "ONNX")
@@ -141,3 +149,41 @@ def square(picture: Picture, side: int) -> Picture:
 def planes(picture: Picture) -> Numbers:
     """Lay the colours of a picture (side, side, 3) one behind the other: (1, 3, side, side)."""
     return np.ascontiguousarray(picture.transpose(2, 0, 1)[None], dtype=np.float32)
+
+
+class Threaded(Descriptor):
+    """A descriptor that several threads may ask at a time; vectors do not depend on how many there are."""
+
+    def describe(self, picture: Picture) -> Vector:
+        """Ask the network about one face.
+
+        Parameters
+        ----------
+        picture : uint8 array (height, width) or (height, width, 3)
+            Cut as the network expects; it is stretched to a square.
+
+        Returns
+        -------
+        float32 array (dimension,)
+
+        Raises
+        ------
+        BadInput
+            If the network or an option is missing or wrong, or the picture cannot be used.
+        NotFound
+            If there is no file of such a name.
+        """
+        self.check()
+        return self._vector(checked_picture(picture))
+
+    @abstractmethod
+    def _vector(self, picture: Picture) -> Vector:
+        """What the network says of a picture, which is one."""
+
+    def describe_many(self, pictures: Sequence[Picture] | Picture) -> NDArray[np.float32]:
+        """Describe many faces, one a row; threads share them out, each picture is asked for alone."""
+        vectors = np.empty((len(pictures), self.dimension), dtype=np.float32)
+        rows = range(len(pictures))
+        for row, vector in enumerate(in_order(partial(self.describe_one_of, pictures), rows)):
+            vectors[row] = vector
+        return vectors

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lookalike.descriptors.contract import Descriptor, Picture, Vector, checked_picture
 from lookalike.errors import BadInput
-from lookalike.kernels.patterns import uniform_patterns
+from lookalike.kernels.binary_patterns import uniform_patterns
 
 MOST_POINTS = 24
 # ITU-R 601: 0.299 R + 0.587 G + 0.114 B, in 65536ths, so that equal channels keep their value.
@@ -43,6 +43,7 @@ class Lbp(Descriptor):
        application to face recognition", IEEE PAMI 28(12), 2006.
     """
 
+    stored_name = "lbp"
     prepared_by = "within:root=true"
     # From the hairline to the chin, without the ears. On 75 videos of 22 people of YouTube Faces this was
     # among the best of 11 regions, prepared and not (mAP .35 and .28, 2026-11-16); they differ by little.

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from lookalike.descriptors._graph import read_graph
-from lookalike.descriptors._network import Network, Once, open_network, planes, square
-from lookalike.descriptors._rewriting import fold_weights
-from lookalike.descriptors._threaded import Threaded
-from lookalike.descriptors.contract import Picture, Vector
+from lookalike.descriptors._graph import fold_weights, read_graph
+from lookalike.descriptors._network import Network, Once, Threaded, open_network, planes, square
+from lookalike.descriptors.contract import ModelCard, Picture, Vector
 from lookalike.errors import BadInput
-from lookalike.modelcard import ModelCard
 
 SIDE: Final = 112
 INSTALL: Final = "pip install 'lookalike[footage]'"
@@ -45,6 +42,7 @@ class SFace(Threaded):
        robust face recognition", IEEE Transactions on Image Processing 30, 2021.
     """
 
+    stored_name = "sface"
     # The 112 x 112 crop of ArcFace: the template of the aligned crop is its own, 1.5 times, moved by (12, 8).
     region = (12 / 192, 8 / 192, 180 / 192, 176 / 192)
     # Chosen on all real faces at hand, 2026-11-17 (`python -m benchmarks.study_descriptors`). Pairs of

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from lookalike import room
+from lookalike import resources
 from lookalike.engines.contract import (
     Answers,
     Engine,
@@ -32,6 +32,7 @@ class Local(Engine):
         Into how many slices a gallery is cut; 0 leaves it in one piece, which is quicker.
     """
 
+    stored_name = "local"
     is_here = True
 
     def __init__(self, slices: int = 0) -> None:
@@ -64,7 +65,7 @@ class Local(Engine):
         """What this engine has open in this process; others cannot be seen."""
         own = (label for held in self._held for label in held.labels_open() if label.whole == whole)
         here, me = socket.gethostname(), os.getpid()
-        memory = room.own_memory()
+        memory = resources.own_memory()
         return State(
             residents=tuple(Resident(one.part, one, here, me, here, me, memory) for one in own),
         )

@@ -15,24 +15,20 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from lookalike.engines import _ray_state
-from lookalike.engines._ray_aside import Aside
-from lookalike.engines._ray_entry import enter, leave
-from lookalike.engines._ray_failures import got, in_words, is_dead, is_lost, is_work_lost
-from lookalike.engines._ray_head import Head
-from lookalike.engines._ray_kept import Actor, Kept
-from lookalike.engines._ray_place import Place, applied, versions
-from lookalike.engines._ray_state import ASIDE, NAMESPACE, new_name
-from lookalike.engines.contract import (
-    Answers,
-    Engine,
-    Label,
-    Lost,
-    Residents,
-    State,
-    Work,
-    checked_slices,
+from lookalike.engines import _ray_actors
+from lookalike.engines._ray_actors import (
+    ASIDE,
+    NAMESPACE,
+    Actor,
+    Aside,
+    Kept,
+    Place,
+    applied,
+    new_name,
+    versions,
 )
+from lookalike.engines._ray_cluster import Head, enter, got, in_words, is_dead, is_lost, is_work_lost, leave
+from lookalike.engines.contract import Answers, Engine, Label, Lost, Residents, State, Work, checked_slices
 from lookalike.errors import StorageFailed
 from lookalike.kernels.threads import thread_count
 
@@ -60,6 +56,8 @@ class Ray(Engine):
     slices : int
         Into how many slices a gallery is cut; 0 for one on each machine.
     """
+
+    stored_name = "ray"
 
     def __init__(self, address: str | None = None, slices: int = 0) -> None:
         self.address = address
@@ -145,7 +143,7 @@ class Ray(Engine):
             return State()
         head, _ = self._entered()
         with in_words(head.ray):
-            return head.ask(lambda: _ray_state.state(head.ray, whole))
+            return head.ask(lambda: _ray_actors.state(head.ray, whole))
 
     def close(self) -> None:
         """End all actors, and leave the cluster with the last engine: one that was started here ends then."""

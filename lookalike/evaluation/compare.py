@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.evaluation.contrasts import ALPHA
 from lookalike.evaluation.measures import MEASURES
-from lookalike.evaluation.statistics import Contrast, contrasts, holm
+from lookalike.evaluation.statistics import ALPHA, Contrast, contrasts, holm
 
 # A report of 100,000 queries by a dozen methods is smaller than this.
 MOST_BYTES = 512 * 2**20

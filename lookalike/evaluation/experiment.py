@@ -1,34 +1,112 @@
-"""Experiment: which methods are measured on a gallery, by which seeds and protocol, and the work itself."""
+"""Experiment: which methods are measured on a gallery, how, and the record of what was found."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import platform
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from importlib.metadata import version
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lookalike import parts
-from lookalike.calibrating import calibrate
-from lookalike.collection.gallery import Gallery
-from lookalike.collection.tables import TableStore
-from lookalike.collection.unfinished import Unfinished
+from lookalike import registry
 from lookalike.errors import BadInput, Conflict
 from lookalike.evaluation.labels import Labels, check_labels, check_measurable
 from lookalike.evaluation.protocol import held_out, leave_one_out, outside
-from lookalike.evaluation.record import labels_fingerprint
 from lookalike.evaluation.results import Evaluation, joined
+from lookalike.evaluation.statistics import Gains
 from lookalike.faceset import FaceSet
-from lookalike.indexing import COUNT
-from lookalike.progress import Track, silent
+from lookalike.gallery.gallery import Gallery
+from lookalike.indexing.build import COUNT
+from lookalike.indexing.fit import calibrate, check_seed, train
+from lookalike.indexing.store import TableStore, Unfinished
+from lookalike.kernels.threads import thread_count
+from lookalike.method.calibration import Calibration
+from lookalike.method.proxies import find_neighbours
+from lookalike.method.tables import Tables
+from lookalike.parameters import PARAMETERS
+from lookalike.progress import Before, Track, silent
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import Prepared
-from lookalike.training import check_seed, train
-from lookalike.transitivity.calibration import Calibration
-from lookalike.transitivity.proxies import find_neighbours
-from lookalike.transitivity.tables import Tables
+
+# Raised whenever a key changes its meaning.
+FORMAT: Final = 1
+NUMERICAL: Final = ("numpy", "scipy", "scikit-learn", "pillow", "threadpoolctl")
+
+
+def record(evaluation: Evaluation, found: Gains, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the figures of an evaluation beside what made them.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    found : Gains
+        Of every other method over the baseline.
+    facts : mapping
+        What the evaluation itself does not know: gallery, labels, parts, seeds, protocol.
+
+    Returns
+    -------
+    dict
+        Of values that JSON can hold. People are numbers in it; the names of sets are those of the gallery.
+    """
+    queries, people = evaluation.with_one_match()
+    _, who = np.unique(np.asarray(evaluation.people), return_inverse=True)
+    return {
+        "format": FORMAT,
+        **facts,
+        **evaluation.to_dict(),
+        "ranked": evaluation.ranked,
+        "people": len(set(evaluation.people)),
+        "single_match": {"queries": queries, "people": people},
+        "by_seed": {name: evaluation.summaries(name) for name in evaluation.runs},
+        "against_baseline": {
+            name: {
+                measure: {**gain.difference._asdict(), "p": gain.p, "p_corrected": gain.p_corrected}
+                for measure, gain in measures.items()
+            }
+            for name, measures in found.items()
+        },
+        "parameters": {parameter.name: parameter.default for parameter in PARAMETERS},
+        "versions": versions(),
+        "per_query": {
+            "id": evaluation.queries,
+            "person": who.tolist(),
+            "available": evaluation.available().tolist(),
+            "values": {
+                name: {measure: values.tolist() for measure, values in evaluation.values(name).items()}
+                for name in evaluation.runs
+            },
+        },
+    }
+
+
+def versions() -> dict[str, str]:
+    """What the figures were computed with."""
+    found = {name: version(name) for name in ("lookalike", *NUMERICAL)}
+    return {
+        **found,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": str(os.cpu_count()),
+        "threads": str(thread_count()),
+    }
+
+
+def labels_fingerprint(labels: Labels) -> str:
+    """SHA-256 of who is on which set, in the order of the ids: equal for equal labels in any file."""
+    digest = hashlib.sha256()
+    for id, person in sorted(labels.items()):
+        digest.update(f"{len(id.encode())}:{id}={len(person.encode())}:{person};".encode())
+    return digest.hexdigest()
+
+
+# Experiment: which methods are measured on a gallery, by which seeds and protocol, and the work itself.
+
 
 BASELINE = "baseline"
 LEAVE_ONE_OUT = "leave-one-out"
@@ -71,7 +149,7 @@ class Experiment:
     @property
     def methods(self) -> dict[str, str]:
         """What is measured: each method by its name, written with every option."""
-        return {name: parts.spec(parts.build("rerankers", name)) for name in with_baseline(self.names)}
+        return {name: registry.spec(registry.build("rerankers", name)) for name in with_baseline(self.names)}
 
     @property
     def protocol(self) -> str:
@@ -118,13 +196,11 @@ class Experiment:
         """The method that the reader came for: the first that is not the baseline."""
         return next((name for name in self.names if name != BASELINE), None)
 
-    def fitted(self, name: str, track: Track = silent) -> list[Reranker]:
+    def fitted(self, name: str, track: Track = silent, before: Before | None = None) -> list[Reranker]:
         """The second stage, once for each seed if chance has a part in it; trained and kept if it was not."""
-        chance = parts.build("rerankers", name).is_random
+        chance = registry.build("rerankers", name).is_random
         seeds = self.seeds if chance else self.seeds[:1]
-        return [
-            train(self.tables, parts.build("rerankers", name), seed, self.gallery, track) for seed in seeds
-        ]
+        return [train(self.tables, name, seed, self.gallery, track, before) for seed in seeds]
 
     def _calibrated(self, fitted: list[Reranker], track: Track) -> list[Calibration]:
         seeds = self.seeds[: len(fitted)]
@@ -145,8 +221,8 @@ class Experiment:
                 "fingerprint": self.gallery.fingerprint(),
             },
             "labels": labels_fingerprint(self.labels),
-            "similarity": parts.spec(self.tables.similarity),
-            "preparation": parts.spec(self.tables.preparation),
+            "similarity": registry.spec(self.tables.similarity),
+            "preparation": registry.spec(self.tables.preparation),
             "methods": self.methods,
             "protocol": self.protocol,
             "seeds": list(self.seeds),
@@ -161,7 +237,7 @@ class Experiment:
 
     def _work(self, sweep: str | None, seed: int | None = None) -> Unfinished:
         asked = [] if self.queries is None else [query.content_hash() for query in self.queries]
-        versions = [parts.build("rerankers", name).version for name in self.methods]
+        versions = [registry.build("rerankers", name).version for name in self.methods]
         # The last number is raised whenever what is kept of unfinished work changes.
         shaped_by = f"{self.tables.fingerprint}|{self.facts()}|{versions}|{asked}|{sweep}|{seed}|2"
         origin = hashlib.sha256(shaped_by.encode()).hexdigest()[:32]
@@ -191,10 +267,10 @@ def check_experiment(
     """
     written: dict[str, str] = {}
     for name in with_baseline(names):
-        part = parts.build("rerankers", name)
+        part = registry.build("rerankers", name)
         part.check()
-        if written.setdefault(parts.spec(part), name) != name:
-            raise BadInput(f"{written[parts.spec(part)]!r} and {name!r} are the same method: name it once")
+        if written.setdefault(registry.spec(part), name) != name:
+            raise BadInput(f"{written[registry.spec(part)]!r} and {name!r} are the same method: name it once")
     for seed in seeds:
         check_seed(seed)
     if not seeds:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from lookalike.evaluation.measures import MEASURES
-from lookalike.evaluation.reliability import SURENESS
+from lookalike.evaluation.measures import MEASURES, SURENESS
 from lookalike.evaluation.results import Evaluation
 from lookalike.evaluation.statistics import Interval, intervals
-from lookalike.ordering import natural_order
+from lookalike.faceset import natural_order
 
-# Queries of which the column says nothing.
-NOT_SAID: Final = "(not said)"
 # Columns of the tables that hold words.
 METHOD, INTERVAL = "method", "mAP, 95 % interval"
 
@@ -57,11 +54,28 @@ class Grouped:
     column : str
         What the groups are told by.
     groups : tuple of Group
-        By name; queries of which nothing is said come last.
+        By name.
+    left_out : int
+        Queries of which the column says nothing: they are in no group.
+    unlabelled : int
+        Sets without a label: nobody asks for them, and they match nobody.
     """
 
     column: str
     groups: tuple[Group, ...]
+    left_out: int = 0
+    unlabelled: int = 0
+
+    def remarks(self) -> list[str]:
+        """What is in no group, a sentence each."""
+        told = []
+        if self.left_out:
+            told.append(f"Queries in no group, since {self.column} says nothing of them: {self.left_out}.")
+        if self.unlabelled:
+            told.append(
+                f"Sets without a label, ranked but not asked for, and nobody's match: {self.unlabelled}."
+            )
+        return told
 
     def measures(self) -> tuple[list[str], list[list[str]]]:
         """A table to read: its columns, and a row for each group and method."""
@@ -104,10 +118,12 @@ class Grouped:
                 }
                 for one in self.groups
             },
+            "left_out": self.left_out,
+            "unlabelled": self.unlabelled,
         }
 
 
-def grouped(evaluation: Evaluation, column: str, groups: Mapping[str, str]) -> Grouped:
+def grouped(evaluation: Evaluation, column: str, groups: Mapping[str, str], unlabelled: int = 0) -> Grouped:
     """Part an evaluation by the groups of its queries.
 
     Parameters
@@ -116,14 +132,14 @@ def grouped(evaluation: Evaluation, column: str, groups: Mapping[str, str]) -> G
     column : str
         What the groups are told by.
     groups : mapping of set id to group
-        Empty, or missing, for sets of which nothing is said.
+        Empty, or missing, for sets of which nothing is said: these are left out, and counted.
+    unlabelled : int
+        How many sets have no label.
     """
-    names = [groups.get(query) or NOT_SAID for query in evaluation.queries]
-    ordered = sorted(set(names), key=lambda name: (name == NOT_SAID, natural_order(name)))
-    return Grouped(
-        column,
-        tuple(
-            Group(one, evaluation.only([place for place, name in enumerate(names) if name == one]))
-            for one in ordered
-        ),
+    names = [groups.get(query, "") for query in evaluation.queries]
+    ordered = sorted(set(names) - {""}, key=natural_order)
+    made = tuple(
+        Group(one, evaluation.only([place for place, name in enumerate(names) if name == one]))
+        for one in ordered
     )
+    return Grouped(column, made, names.count(""), unlabelled)

@@ -1,21 +1,202 @@
-"""Protocols: which sets are queries, and what is ranked for each."""
+"""Protocols: which sets are queries, what is ranked for each, and every query by every method."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
 
-from lookalike.collection.unfinished import Unfinished
-from lookalike.evaluation.asking import Asking, Calibrations, Methods
-from lookalike.evaluation.labels import Labels, check_labels
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import BadInput
+from lookalike.evaluation.labels import Labels, check_labels, check_measurable
+from lookalike.evaluation.measures import DEPTH, Ranks, Sureness
 from lookalike.evaluation.results import Evaluation
 from lookalike.faceset import FaceSet
+from lookalike.indexing.store import Unfinished
+from lookalike.kernels.threads import in_order
+from lookalike.method.calibration import Calibration, worth_reading
+from lookalike.method.tables import Row, Tables, rows
 from lookalike.progress import Track, silent
 from lookalike.rerankers.baseline import Baseline
-from lookalike.retrieval import Search
+from lookalike.rerankers.contract import Reranker, Scored
+from lookalike.search.query import Search
 from lookalike.similarities.contract import Prepared, PreparedSets
-from lookalike.transitivity.tables import Row, Tables, rows
+
+# A method: its second stage, or one for each seed.
+Methods = Mapping[str, Reranker | Sequence[Reranker]]
+# How sure each of them may be of its answers.
+Calibrations = Mapping[str, Sequence[Calibration]]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One fitted second stage; with counts, also what it says if only so many of its proxies speak."""
+
+    method: str
+    search: Search
+    counts: tuple[int, ...] = ()
+
+    def scored(self, row: Row) -> Iterator[Scored]:
+        """What all proxies say together, then so many of them."""
+        part, tables = self.search.reranker, self.search.tables
+        if not self.counts:
+            yield part.score(row, tables)
+            return
+        said = part.beliefs(row, tables)
+        for count in (said.proxies.shape[1], *self.counts):
+            yield part.decide(row, said.proxies[:, :count], said.beliefs[:, :count])
+
+
+class Asking:
+    """Ask every query by every method; how far it has come can be kept."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        rerankers: Methods,
+        labels: Labels,
+        sweep: str | None,
+        calibrations: Calibrations | None = None,
+    ) -> None:
+        if not rerankers:
+            raise BadInput("there is no second stage to measure: name at least one, for instance baseline")
+        self.persons = np.array([labels[id] for id in tables.ids])
+        self.asked: list[_Run] = []
+        for name, given in rerankers.items():
+            fitted = [given] if isinstance(given, Reranker) else list(given)
+            counts = _counts(fitted[0], tables) if name == sweep else ()
+            sure = calibrations[name] if calibrations else [None] * len(fitted)
+            for place, (one, its) in enumerate(zip(fitted, sure, strict=True)):
+                search = Search(tables, one, calibration=its)
+                self.asked.append(_Run(name, search, () if place else counts))
+        self.is_sure = calibrations is not None
+        # Of each run and query: the probabilities of the first answers, and how many are worth reading.
+        self.said: list[list[NDArray[np.float64]]] = [[] for _ in self.asked]
+        self.found: list[list[Ranks]] = [[] for run in self.asked for _ in (None, *run.counts)]
+
+    def ask(
+        self,
+        rows_from: Callable[[int], Iterator[Row]],
+        people: Sequence[str],
+        own: int,
+        track: Track,
+        work: Unfinished | None,
+    ) -> None:
+        """Ask for each query in turn; what was kept of an earlier run is not asked again.
+
+        Parameters
+        ----------
+        rows_from : callable
+            The rows of the queries but for the first so many.
+        people : sequence of str
+            Who is on each query.
+        own : int
+            How many of the sets with a query's person are the query itself: 1 in its own gallery, else 0.
+        """
+        check_measurable(self.persons.tolist(), people)
+        done = self._take_up(work, people, own)
+        if done == len(people):
+            return
+        watched = track(rows_from(done), "asking for every set", len(people) - done)
+        with work.kept_at_the_end(self._done, self._state) if work else nullcontext():
+            for ranks, said in in_order(self._ranks, zip(watched, people[done:], strict=True)):
+                for found, one in zip(self.found, ranks, strict=True):
+                    found.append(one)
+                for before, sure in zip(self.said, said, strict=True):
+                    before.append(sure)
+                if work:
+                    work.step(self._done(), self._state)
+        if work:
+            work.keep(self._done(), self._state)
+
+    def _ranks(self, asked: tuple[Row, str]) -> tuple[list[Ranks], list[NDArray[np.float64]]]:
+        """Ranks of the matches of one query by every method, and how sure each is; alone, on any thread."""
+        row, person = asked
+        ranks, said = [], []
+        for run in self.asked:
+            for place, scored in enumerate(run.scored(row)):
+                scoring = run.search.scoring(row, scored)
+                order = scoring.order()
+                ranks.append(np.flatnonzero(self.persons[scoring.targets[order]] == person) + 1)
+                if not place:
+                    said.append(_sureness(scoring.chances, order))
+        return ranks, said
+
+    @property
+    def search(self) -> Search:
+        """Any of the searches: all of them see the same rows."""
+        return self.asked[0].search
+
+    def runs(self) -> dict[str, list[list[Ranks]]]:
+        """Ranks of the matches by method, seed and query."""
+        found: dict[str, list[list[Ranks]]] = {run.method: [] for run in self.asked}
+        for run, start in zip(self.asked, self._starts(), strict=True):
+            found[run.method].append(self.found[start])
+        return found
+
+    def sureness(self) -> dict[str, list[Sureness]]:
+        """How sure each method was, by seed; nothing unless calibrations were given."""
+        found: dict[str, list[Sureness]] = {}
+        for run, start, said in zip(self.asked, self._starts(), self.said, strict=True):
+            if self.is_sure:
+                table = np.array(said).reshape(-1, DEPTH + 1)
+                one = Sureness(table[:, 1:], table[:, 0].astype(np.int64), self.found[start])
+                found.setdefault(run.method, []).append(one)
+        return found
+
+    def sweep(self) -> dict[int, list[Ranks]]:
+        """Ranks of the matches by number of proxies and query."""
+        for run, start in zip(self.asked, self._starts(), strict=True):
+            if run.counts:
+                return {count: self.found[start + 1 + place] for place, count in enumerate(run.counts)}
+        return {}
+
+    def _starts(self) -> list[int]:
+        return np.cumsum([0, *(1 + len(run.counts) for run in self.asked[:-1])]).tolist()
+
+    def _done(self) -> int:
+        return len(self.said[-1])
+
+    def _state(self) -> dict[str, NDArray[Any]]:
+        done = self._done()
+        state = {str(place): np.concatenate(ranks[:done]) for place, ranks in enumerate(self.found)}
+        return state | {f"sure {place}": np.array(said[:done]) for place, said in enumerate(self.said)}
+
+    def _take_up(self, work: Unfinished | None, people: Sequence[str], own: int) -> int:
+        earlier = work.take_up() if work else None
+        if earlier is None:
+            return 0
+        done, state = earlier
+        sizes = [(self.persons == person).sum() - own for person in people[:done]]
+        for place, found in enumerate(self.found):
+            found += np.split(np.asarray(state[str(place)]), np.cumsum(sizes)[:-1])
+        for place, said in enumerate(self.said):
+            said += list(np.asarray(state[f"sure {place}"]))
+        return done
+
+
+def _sureness(chances: NDArray[np.float64] | None, order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How many answers are worth reading, then the probabilities of the first; -1 and NaN if nobody knows."""
+    said = np.full(DEPTH + 1, np.nan)
+    worth = worth_reading(chances)
+    said[0] = -1 if worth is None else worth
+    if chances is not None:
+        first = chances[order[:DEPTH]]
+        said[1 : 1 + len(first)] = first
+    return said
+
+
+def _counts(reranker: Reranker, tables: Tables) -> tuple[int, ...]:
+    """How many proxies may speak; none to count for a second stage that does not ask them one by one."""
+    most = min(reranker.asks, tables.neighbours.sets.shape[1] - 1)
+    return tuple(range(1, most + 1))
+
+
+# Protocols: which sets are queries, and what is ranked for each.
 
 
 def leave_one_out(

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numba
+import scipy.linalg  # noqa: F401  (compiled code calls its library, which `threads` must see before)
 
-from lookalike import disk
-from lookalike.room import check_memory
+from lookalike import atomic
+from lookalike.resources import check_memory
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 # The first loop takes 45 MB with the compiler itself, each other one at most 20; threads take some too.
@@ -63,7 +64,7 @@ def forget_older(folder: Path) -> None:
         newest = max((source.stat().st_mtime_ns for source in folder.glob("*.py")), default=0)
         for made in (folder / "__pycache__").glob("*.nbi"):
             if made.stat().st_mtime_ns < newest:
-                disk.delete(made)
+                atomic.delete(made)
 
 
 forget_older(Path(__file__).parent)

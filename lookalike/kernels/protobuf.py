@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+Pieces = list[bytes | memoryview]
+
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _FIXED = {FIXED64: 8, FIXED32: 4}
 
@@ -16,12 +18,13 @@ _FIXED = {FIXED64: 8, FIXED32: 4}
 class Field(NamedTuple):
     """One field of a message: its number, how it is written, and what it holds.
 
-    `value` is a number for `VARINT` and bytes for everything else; a message in a message is bytes too.
+    `value` is a number for `VARINT` and bytes for everything else; a message in a message is bytes too. What
+    is to be written may be in pieces.
     """
 
     number: int
     kind: int
-    value: int | bytes | memoryview
+    value: int | bytes | memoryview | Pieces
 
 
 def read(data: bytes | memoryview) -> Iterator[Field]:
@@ -54,16 +57,22 @@ def read(data: bytes | memoryview) -> Iterator[Field]:
 
 def write(fields: Iterable[Field]) -> bytes:
     """Write a message."""
-    pieces: list[bytes | memoryview] = []
+    return b"".join(pieces_of(fields))
+
+
+def pieces_of(fields: Iterable[Field]) -> Pieces:
+    """Write a message in pieces, which are not copied before all of them are put together."""
+    pieces: Pieces = []
     for number, kind, value in fields:
         pieces.append(_as_varint(number << 3 | kind))
         if isinstance(value, int):
             pieces.append(_as_varint(value))
             continue
+        own = value if isinstance(value, list) else [value]
         if kind == BYTES:
-            pieces.append(_as_varint(len(value)))
-        pieces.append(value)
-    return b"".join(pieces)
+            pieces.append(_as_varint(sum(map(len, own))))
+        pieces += own
+    return pieces
 
 
 def whole(number: int, value: int) -> Field:
@@ -71,7 +80,7 @@ def whole(number: int, value: int) -> Field:
     return Field(number, VARINT, value)
 
 
-def content(number: int, value: bytes | str) -> Field:
+def content(number: int, value: bytes | memoryview | str | Pieces) -> Field:
     """Make a field that holds bytes, a text or a message."""
     return Field(number, BYTES, value.encode() if isinstance(value, str) else value)
 

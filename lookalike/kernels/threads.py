@@ -7,6 +7,7 @@ threads run it is held to one thread each. A block's result is then a function o
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -15,10 +16,9 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any, Final, TypeVar
 
-import scipy.linalg  # noqa: F401  (loads its own linear algebra library, which must be seen below)
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
-from lookalike.room import check_memory, free_memory
+from lookalike.resources import check_memory, free_memory
 
 # What OpenBLAS maps for each thread that uses it (32 MB), and some for the thread itself.
 BUFFER: Final = 40_000_000
@@ -143,6 +143,10 @@ def _on_our_thread(work: Callable[[Item], Result], item: Item) -> Result:
     return work(item)
 
 
+# SciPy has a linear algebra library of its own, which the first of these loads, at any time.
+LOADING: Final = ("scipy.linalg._fblas", "scipy.special._ufuncs")
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold the linear algebra library to one thread, so that it sums in one order.
@@ -151,9 +155,11 @@ def one_blas_thread() -> Iterator[None]:
     """
     # Several of our callers' threads may be inside at once: the first sets the limit, the last restores it.
     with _inside.lock:
-        if _inside.count == 0:
+        libraries = tuple(name in sys.modules for name in LOADING)
+        if _inside.count == 0 or libraries != _inside.libraries:
             _take_control()
-            _inside.limit = _controller().limit(limits=1, user_api="blas")
+            _inside.limits.append(_controller(libraries).limit(limits=1, user_api="blas"))
+            _inside.libraries = libraries
         _inside.count += 1
     try:
         yield
@@ -162,7 +168,8 @@ def one_blas_thread() -> Iterator[None]:
             _inside.count -= 1
             if _inside.count == 0:
                 _take_control()
-                _inside.limit.restore_original_limits()
+                while _inside.limits:
+                    _inside.limits.pop().restore_original_limits()
 
 
 def blocks(total: int, size: int) -> list[slice]:
@@ -176,7 +183,8 @@ class _Inside:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.count = 0
-        self.limit: Any = None
+        self.limits: list[Any] = []
+        self.libraries: tuple[bool, ...] = ()
         # For so many threads there was room, and is theirs since.
         self.roomy = 0
 
@@ -192,5 +200,6 @@ def _take_control() -> None:
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller(libraries: tuple[bool, ...]) -> ThreadpoolController:
+    """Who controls the linear algebra libraries that are loaded: NumPy's, and SciPy's if one of these did."""
     return ThreadpoolController()

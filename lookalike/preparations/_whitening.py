@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
 from lookalike.faceset import Faces, checked_faces
-from lookalike.kernels.mirroring import mirrored_patterns
+from lookalike.kernels.binary_patterns import mirrored_patterns
 from lookalike.kernels.threads import one_blas_thread
 from lookalike.kernels.whitening import Matrix, Scatter, directions, enough, scatter
 from lookalike.parameters import is_whole
@@ -42,7 +42,7 @@ class Whitening(Preparation):
     # Which share of the variance is kept where the dimension is chosen from the data.
     share: float
 
-    def __init__(self, root: bool, dimension: int, mirror: str) -> None:
+    def __init__(self, root: bool = False, dimension: int = 0, mirror: str = "") -> None:
         self.root = root
         self.dimension = dimension
         self.mirror = mirror

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import parts
+from lookalike import registry
 from lookalike.faceset import Faces
 
 # Tables of d x d numbers are added up: with longer descriptors they would take gigabytes.
@@ -65,7 +65,7 @@ class Preparation(ABC):
         arrays = self.to_arrays()
         if not arrays:
             return ""
-        digest = hashlib.sha256(f"{parts.spec(self)}|{self.version}".encode())
+        digest = hashlib.sha256(f"{registry.spec(self)}|{self.version}".encode())
         for name in sorted(arrays):
             array = np.ascontiguousarray(arrays[name])
             digest.update(f"|{name} {array.dtype.str} {array.shape}|".encode() + array.tobytes())

@@ -9,6 +9,8 @@ from lookalike.preparations.contract import Preparation
 class Nothing(Preparation):
     """Leaves every face as it is."""
 
+    stored_name = "none"
+
     def apply(self, faces: Faces) -> Faces:
         """Return the faces themselves."""
         return faces

@@ -25,10 +25,8 @@ class Whitened(Whitening):
         rows and 5 columns of cells; empty adds nothing.
     """
 
+    stored_name = "whitened"
     share = SHARE
-
-    def __init__(self, root: bool = False, dimension: int = 0, mirror: str = "") -> None:
-        super().__init__(root, dimension, mirror)
 
     def _finished(self, even: Matrix, found: Scatter) -> Matrix:
         return even

@@ -35,10 +35,8 @@ class Within(Whitening):
        recognition", Interspeech 2006; sets take the place of classes.
     """
 
+    stored_name = "within"
     share = SHARE
-
-    def __init__(self, root: bool = False, dimension: int = 0, mirror: str = "") -> None:
-        super().__init__(root, dimension, mirror)
 
     def _finished(self, even: Matrix, found: Scatter) -> Matrix:
         with one_blas_thread():

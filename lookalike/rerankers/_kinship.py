@@ -13,19 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.kernels.order import united
+from lookalike.kernels.topk import united
+from lookalike.method.agreement import Agreed, Agreement, ramp, reach_of
+from lookalike.method.calibration import Grounds
+from lookalike.method.evidence import Evidence, kin_moved, neighbours_shared, strangers_moved
+from lookalike.method.kin import SURE, Kin, Tail
+from lookalike.method.neighbours import Known, all_lists, nearest_lists
+from lookalike.method.strangers import HUB, NO_MEANS, Findings, Strangers, Strengths, choose
+from lookalike.method.tables import PartialRow, Row, Tables, rows_of_some
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker, Scored
-from lookalike.transitivity.agreement import Agreed, Agreement
-from lookalike.transitivity.calibration import Grounds
-from lookalike.transitivity.closure import ramp, reach_of
-from lookalike.transitivity.evidence import Evidence, kin_moved, neighbours_shared, strangers_moved
-from lookalike.transitivity.kin import SURE, Kin, Tail
-from lookalike.transitivity.known import Known
-from lookalike.transitivity.lists import all_lists, nearest_lists
-from lookalike.transitivity.strangers import Strangers
-from lookalike.transitivity.strengths import HUB, NO_MEANS, Findings, Strengths, choose
-from lookalike.transitivity.tables import PartialRow, Row, Tables, rows_of_some
 
 # Chosen with labels: the neighbours that are looked at, the strangers in a cohort, and who is passed over
 # before them, since the nearest is kin more often than not.
@@ -83,7 +80,7 @@ def counted(people: float) -> str:
 class Kinship(Reranker):
     """What `adaptive` and `auto` share."""
 
-    version = 4
+    version = 5
 
     total_: int
     strangers_: Strangers | None

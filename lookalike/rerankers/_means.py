@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
+from lookalike.method.metafeatures import metafeatures
+from lookalike.method.proxies import proxy_slots
+from lookalike.method.tables import Row, Tables
 from lookalike.parameters import PROXIES
 from lookalike.rerankers.contract import Beliefs, Reranker, check_proxies
-from lookalike.transitivity.metafeatures import metafeatures
-from lookalike.transitivity.proxies import proxy_slots
-from lookalike.transitivity.tables import Row, Tables
 
 
 class MeanReranker(Reranker):

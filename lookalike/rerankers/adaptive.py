@@ -16,3 +16,5 @@ class Adaptive(Kinship):
 
     Fewer than 20 sets stay in the order of the baseline, and fewer than 30 are not pooled.
     """
+
+    stored_name = "adaptive"

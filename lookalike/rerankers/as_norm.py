@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.method.neighbours import nearest_to, without_query
+from lookalike.method.tables import Lists, Row, Tables
 from lookalike.rerankers._lists import ListReranker
 from lookalike.rerankers.contract import check_count
-from lookalike.transitivity.lists import nearest_to, without_query
-from lookalike.transitivity.tables import Lists, Row, Tables
 
 # Similarities lie on a grid and are true to about 1e-7: a smaller spread of a cohort is no spread.
 LEAST_SPREAD = 1e-6
@@ -35,6 +35,8 @@ class AsNorm(ListReranker):
     .. [2] P. Matějka, O. Novotný, O. Plchot, L. Burget, M. Diez Sánchez, J. Černocký, "Analysis of score
        normalization in multilingual speaker recognition", Interspeech 2017.
     """
+
+    stored_name = "as_norm"
 
     def __init__(self, cohort: int = 50) -> None:
         self.cohort = cohort

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lookalike.method.strangers import LOOSE, UNSEEN
 from lookalike.rerankers._kinship import Kinship
-from lookalike.transitivity.strengths import LOOSE, UNSEEN
 
 # Where fewer sets have kin, those that seem to have are chance.
 LEAST_WITH_KIN = 0.02
@@ -11,6 +11,8 @@ LEAST_WITH_KIN = 0.02
 
 class Auto(Kinship):
     """Does what `adaptive` does, unless nobody seems to be there twice: then the order stays as it is."""
+
+    stored_name = "auto"
 
     @property
     def helps(self) -> bool:

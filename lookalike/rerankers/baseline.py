@@ -7,3 +7,5 @@ from lookalike.rerankers.contract import Reranker
 
 class Baseline(Reranker):
     """Leaves the baseline as it is: nobody is asked. Every second stage is measured against it."""
+
+    stored_name = "baseline"

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
+from lookalike.method.calibration import Grounds
+from lookalike.method.evidence import Evidence
+from lookalike.method.tables import Row, Tables
 from lookalike.parameters import MOST_PROXIES, is_whole
 from lookalike.progress import Track, silent
-from lookalike.transitivity.calibration import Grounds
-from lookalike.transitivity.evidence import Evidence
-from lookalike.transitivity.tables import Row, Tables
 
 # Lists of neighbours longer than this say nothing about a person, and cost n times their length.
 MOST_NEIGHBOURS = 1000

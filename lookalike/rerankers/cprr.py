@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.rerankers._lists import ListReranker
-from lookalike.rerankers._together import ranked_together
+from lookalike.method.tables import Lists, Row, Tables
+from lookalike.rerankers._lists import ListReranker, ranked_together
 from lookalike.rerankers.contract import check_count
-from lookalike.transitivity.tables import Lists, Row, Tables
 
 
 class Cprr(ListReranker):
@@ -35,6 +34,8 @@ class Cprr(ListReranker):
     .. [2] L. P. Valem, D. C. G. Pedronette, J. Almeida, "Unsupervised similarity learning through Cartesian
        product of ranking references", Pattern Recognition Letters 114, 2018.
     """
+
+    stored_name = "cprr"
 
     def __init__(self, neighbours: int = 5) -> None:
         self.neighbours = neighbours

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.method.neighbours import nearest_to, without_query
+from lookalike.method.tables import Lists, Row, Tables
 from lookalike.rerankers._lists import ListReranker
 from lookalike.rerankers.contract import check_count
-from lookalike.transitivity.lists import nearest_to, without_query
-from lookalike.transitivity.tables import Lists, Row, Tables
 
 
 class Csls(ListReranker):
@@ -27,6 +27,8 @@ class Csls(ListReranker):
     .. [1] A. Conneau, G. Lample, M. Ranzato, L. Denoyer, H. Jégou, "Word translation without parallel data",
        ICLR 2018.
     """
+
+    stored_name = "csls"
 
     def __init__(self, neighbours: int = 10) -> None:
         self.neighbours = neighbours

@@ -11,11 +11,11 @@ from scipy.sparse.linalg import cg
 
 from lookalike.errors import BadInput
 from lookalike.kernels.threads import one_blas_thread
+from lookalike.method.neighbours import nearest_to, without_query
+from lookalike.method.tables import Lists, Row, Tables
 from lookalike.parameters import is_positive
 from lookalike.rerankers._lists import ListReranker
 from lookalike.rerankers.contract import check_count
-from lookalike.transitivity.lists import nearest_to, without_query
-from lookalike.transitivity.tables import Lists, Row, Tables
 
 # Residual of the solution, relative to y. The largest alpha leaves a matrix with condition 2,000: well within
 # what doubles can do, in about 700 steps at most.
@@ -54,6 +54,8 @@ class Diffusion(ListReranker):
     .. [2] F. Yang, R. Hinami, Y. Matsui, S. Ly, S. Satoh, "Efficient image retrieval via decoupling diffusion
        into online and offline processing", AAAI 2019.
     """
+
+    stored_name = "diffusion"
 
     def __init__(
         self, neighbours: int = 50, query_neighbours: int = 10, alpha: float = 0.99, power: float = 3

@@ -14,6 +14,8 @@ class GeometricMean(MeanReranker):
     A negative cosine counts as 0: a root knows no sign.
     """
 
+    stored_name = "geometric_mean"
+
     def mean(self, s1: NDArray[np.float64], s3: NDArray[np.float64]) -> NDArray[np.float64]:
         """sqrt(s1 s3)."""
         return np.sqrt(np.maximum(s1, 0) * np.maximum(s3, 0))

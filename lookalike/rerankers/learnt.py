@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.parameters import EPSILON, GAMMA, PENALTY, PROXIES, REFERENCES, is_whole
-from lookalike.progress import Track, silent
-from lookalike.rerankers.contract import Beliefs, Reranker, Scored, check_proxies
-from lookalike.transitivity.examples import (
+from lookalike.method.examples import (
     MOST_ROWS,
     TrainingSet,
+    choose_penalty,
     draw_examples,
     draw_near_examples,
     draw_references,
+    far_from,
+    features_asked,
 )
-from lookalike.transitivity.extrapolation import far_from, features_asked
-from lookalike.transitivity.metafeatures import metafeatures
-from lookalike.transitivity.penalty import choose_penalty
-from lookalike.transitivity.proxies import proxy_slots
-from lookalike.transitivity.regression import Regression, Settings, fit_regression
-from lookalike.transitivity.scaling import Scaling
-from lookalike.transitivity.tables import Row, Tables
+from lookalike.method.metafeatures import Scaling, metafeatures
+from lookalike.method.proxies import proxy_slots
+from lookalike.method.regression import Regression, Settings, fit_regression
+from lookalike.method.tables import Row, Tables
+from lookalike.parameters import EPSILON, GAMMA, PENALTY, PROXIES, REFERENCES, is_whole
+from lookalike.progress import Track, silent
+from lookalike.rerankers.contract import Beliefs, Reranker, Scored, check_proxies
 
 AUTO = "auto"
 OVER = ("max", "mean")
@@ -65,6 +65,7 @@ class Learnt(Reranker):
         ``paper``: faces of one set, and of its proxies. ``near``: whole sets, as retrieval meets them.
     """
 
+    stored_name = "learnt"
     version = 4  # how many references have too few faces to learn from is kept too
     added_options = ("over", "standardised", "examples")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.errors import BadInput
+from lookalike.method.neighbours import nearest_to
+from lookalike.method.tables import Row, Tables, compare
 from lookalike.parameters import is_positive
 from lookalike.rerankers.contract import Reranker, Scored, check_count
-from lookalike.transitivity.lists import nearest_to
-from lookalike.transitivity.tables import Row, Tables, compare
 
 
 class QueryExpansion(Reranker):
@@ -33,6 +33,8 @@ class QueryExpansion(Reranker):
     .. [1] F. Radenović, G. Tolias, O. Chum, "Fine-tuning CNN image retrieval with no human annotation",
        IEEE PAMI 41(7), 2019.
     """
+
+    stored_name = "query_expansion"
 
     def __init__(self, neighbours: int = 10, alpha: float = 3) -> None:
         self.neighbours = neighbours

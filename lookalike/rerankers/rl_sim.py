@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.rerankers._lists import ListReranker
-from lookalike.rerankers._together import ranked_together
+from lookalike.method.tables import Lists, Row, Tables
+from lookalike.rerankers._lists import ListReranker, ranked_together
 from lookalike.rerankers.contract import check_count
-from lookalike.transitivity.tables import Lists, Row, Tables
 
 
 class RlSim(ListReranker):
@@ -31,6 +30,8 @@ class RlSim(ListReranker):
     .. [1] D. C. G. Pedronette, R. da S. Torres, "Image re-ranking and rank aggregation based on similarity of
        ranked lists", Pattern Recognition 46(8), 2013.
     """
+
+    stored_name = "rl_sim"
 
     def __init__(self, neighbours: int = 15) -> None:
         self.neighbours = neighbours

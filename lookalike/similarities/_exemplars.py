@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
 from lookalike.faceset import Faces, checked_faces
-from lookalike.kernels.exact import cosines, plain_unit_rows, unit_rows
-from lookalike.kernels.few import all_matches
-from lookalike.kernels.halves import half_rows, lengths_of
-from lookalike.kernels.screening import Screen
+from lookalike.kernels.exact import cosines, half_rows, lengths_of, plain_unit_rows, unit_rows
+from lookalike.kernels.screening import Screen, all_matches
 from lookalike.kernels.selection import PREIMAGES, select
-from lookalike.parameters import is_positive, is_whole
-from lookalike.similarities._near import wanted
+from lookalike.parameters import SAMPLES, is_positive, is_whole
 from lookalike.similarities.contract import (
     Examples,
     Match,
@@ -29,29 +26,27 @@ from lookalike.similarities.contract import (
     Prepared,
     PreparedSets,
     SetSimilarity,
+    wanted,
 )
 
 
 class ExemplarSimilarity(SetSimilarity):
     """Largest cosine between a face of one set and a face of the other; a mode is a face number.
 
-    Parameters
-    ----------
-    samples : int
-        Sets with more faces are represented by at most this many (kernel PCA, even steps); 0 keeps all.
-    preimage : str
-        How a step becomes a face: ``nearest``, ``fixed-point`` or ``learned``.
-    bandwidth : float, optional
-        Width of the kernel that finds the steps; the median distance of two faces unless given.
-    half : bool
-        Keep faces in half precision: half of the memory and of the disk.
+    Parts say what their parameters are. Faces are chosen by kernel PCA, in even steps (section 3.4).
     """
 
     compares_faces = True
     # Left out of the written name at its default, so that tables from before it existed are found again.
     added_options = ("half",)
 
-    def __init__(self, samples: int, preimage: str, bandwidth: float | None, half: bool = False) -> None:
+    def __init__(
+        self,
+        samples: int = SAMPLES,
+        preimage: str = "nearest",
+        bandwidth: float | None = None,
+        half: bool = False,
+    ) -> None:
         self.samples = samples
         self.preimage = preimage
         self.bandwidth = bandwidth

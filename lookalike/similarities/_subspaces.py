@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, on_fine_grid, on_grid, plain_unit_rows
-from lookalike.kernels.subspaces import principal_directions, symmetric_singular_pairs
+from lookalike.kernels.svd import principal_directions, symmetric_singular_pairs
 from lookalike.parameters import DIMENSION, is_whole
-from lookalike.similarities._near import reaching, wanted
 from lookalike.similarities.contract import (
     Examples,
     Match,
@@ -23,6 +22,8 @@ from lookalike.similarities.contract import (
     Prepared,
     PreparedSets,
     SetSimilarity,
+    reaching,
+    wanted,
 )
 
 # Every pair of sets is decomposed at this size: beyond it, comparing would take for ever.

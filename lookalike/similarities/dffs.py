@@ -19,6 +19,8 @@ class Dffs(SubspaceSimilarity):
     subspace, spanned by the leading half of its canonical vectors; modes agree by the same measure.
     """
 
+    stored_name = "dffs"
+
     @property
     def mode_shape(self) -> tuple[int, ...]:
         """Columns are canonical vectors in coordinates; unused ones are zero."""

@@ -34,6 +34,8 @@ class Manifold(ExemplarSimilarity):
         Keep faces in half precision: half of the memory and of the disk.
     """
 
+    stored_name = "manifold"
+
     def __init__(
         self,
         neighbours: int = 3,

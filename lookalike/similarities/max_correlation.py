@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.exact import snapped
-from lookalike.kernels.jacobi import largest_at_most
+from lookalike.kernels.svd import largest_at_most
 from lookalike.similarities._subspaces import SubspaceSimilarity
 from lookalike.similarities.contract import Matches
 
@@ -19,6 +19,8 @@ class MaxCorrelation(SubspaceSimilarity):
     The modes are the first pair of canonical vectors, in the coordinates of each set's basis; two modes of
     a set agree by the absolute cosine, because the sign of a singular vector means nothing.
     """
+
+    stored_name = "max_correlation"
 
     @property
     def mode_shape(self) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.exact import cosines
-from lookalike.parameters import SAMPLES
 from lookalike.similarities._exemplars import ExemplarSimilarity
 
 
@@ -27,14 +26,7 @@ class MaxMax(ExemplarSimilarity):
         Keep faces in half precision: half of the memory and of the disk.
     """
 
-    def __init__(
-        self,
-        samples: int = SAMPLES,
-        preimage: str = "nearest",
-        bandwidth: float | None = None,
-        half: bool = False,
-    ) -> None:
-        super().__init__(samples, preimage, bandwidth, half)
+    stored_name = "max_max"
 
     def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:
         """Cosines of the faces."""

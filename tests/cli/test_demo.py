@@ -10,12 +10,12 @@ from PIL import Image
 
 from lookalike import Gallery, find
 from lookalike.cli import demo
+from lookalike.demo.films import DrawnSet, draw_collection
 from lookalike.errors import BadInput
+from lookalike.evaluation.experiment import labels_fingerprint
 from lookalike.evaluation.labels import read_labels
-from lookalike.evaluation.record import labels_fingerprint
-from lookalike.indexing import index_states
+from lookalike.indexing.build import index_states
 from lookalike.progress import silent
-from lookalike.worlds.collection import DrawnSet, draw_collection
 
 Seen = pytest.CaptureFixture[str]
 

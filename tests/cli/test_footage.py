@@ -16,9 +16,10 @@ import pytest
 from PIL import Image
 
 from lookalike import Gallery
+from lookalike.demo.footage import draw_footage, write_footage
 from lookalike.descriptors.sface import NETWORK
-from lookalike.intake.yunet import YUNET
-from lookalike.worlds.footage import draw_footage, write_footage
+from lookalike.ingest.detect import YUNET
+from lookalike.ingest.sandbox import PROGRAM
 from tests import media
 from tests.waiting import PATIENCE
 
@@ -306,7 +307,7 @@ def _children_of(parent: int) -> list[str]:
 def _is_orphan(process: Path, parent: int) -> bool:
     try:
         state, ppid = (process / "stat").read_text().rpartition(")")[2].split()[:2]
-        named = b"_footage_child" in (process / "cmdline").read_bytes()
+        named = PROGRAM[-1].encode() in (process / "cmdline").read_bytes()
         return named and state != "Z" and int(ppid) in (parent, 1) and os.getsid(int(process.name)) != 0
     except (OSError, ValueError):
         return False

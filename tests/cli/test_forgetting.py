@@ -3,10 +3,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from lookalike import FaceSet, Gallery
+from lookalike.gallery import wipe
 from tests.canaries import FILE, IDS, NAMES, fill
 from tests.cli_process import Ready
 
@@ -67,10 +71,45 @@ def test_as_json(folder: Path, ready: Ready) -> None:
     assert told["rows"]["faces"] == 8
 
 
+def test_a_wipe_that_is_due_is_said_and_carried_out(folder: Path, ready: Ready) -> None:
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    grow(folder / "g")
+    removed = ready.works("remove", "g", IDS[0], cwd=folder)
+    assert removed.out.startswith("1 set removed\nfile: rows overwritten; a wipe is due, ")
+    ended = ready.works("forget", "g", IDS[1], cwd=folder)
+    [said] = [line for line in ended.out.splitlines() if line.startswith("file: ")]
+    assert "MB to be rewritten, about 1 s: by the next command after " in said
+    assert said.endswith("or at once by `lookalike forget g --now`")
+    status = ready.works("status", "g", cwd=folder).out
+    assert said in status
+    assert "purge_due: True" in status
+    due = ready.works("status", "g", "--json", cwd=folder).json["wipe_due"]
+    assert due["since"] >= since
+    assert due["bytes"] == (folder / "g").stat().st_size
+    assert (due["seconds"], due["is_overwritten"]) == (1, True)
+    assert "wipe: g: a wipe is due" in ready.works("verify", "g", cwd=folder).out
+    wiped = ready.works("forget", "g", "--now", cwd=folder)
+    assert wiped.out.startswith("g was wiped: ")
+    assert ready.works("forget", "g", "--now", cwd=folder).out == "no wipe of g is due\n"
+    assert ready.works("forget", "g", "--now", "--json", cwd=folder).json == {"wipe_due": None}
+    assert ready.works("status", "g", "--json", cwd=folder).json["wipe_due"] is None
+
+
+def grow(path: Path) -> None:
+    """Make a gallery larger than what is wiped at once."""
+    with Gallery(path) as gallery:
+        faces = np.arange(12, dtype=np.float32)[None]
+        pictures = [bytes(8_100_000)]
+        for number in range(8):
+            gallery.add(FaceSet(f"large {number}", faces + number, pictures=pictures))
+    assert path.stat().st_size > wipe.AT_ONCE
+
+
 @pytest.mark.parametrize(
     ("given", "code"),
     [
         ((), 3),
+        (("--barred", "--now"), 3),
         (("canary-clip#1", "--barred"), 3),
         (("--barred", "--unbar", "1"), 3),
         (("canary-clip#1", "--person", "x"), 3),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery, open_search
-from lookalike.cli.opening import open_search_of
+from lookalike.cli import find
 
 SENTENCE = "of what this gallery asks of the regressor is unlike its training examples"
 
@@ -32,13 +32,13 @@ def test_a_regressor_that_guesses_is_told_of_on_training_and_ever_after(
         [logged] = caplog.messages
         assert SENTENCE in logged
         caplog.clear()
-        search = open_search_of(gallery, "max_max", "learnt", 0, quiet=False)
-        assert capsys.readouterr().err == f"lookalike: {logged}\n"
-        assert search.reranker.caution == logged
-        open_search_of(gallery, "max_max", "learnt", 0, quiet=True)
-        assert capsys.readouterr().err == ""
-        # Examples from where retrieval happens: nothing to warn of, now or later.
-        for _ in range(2):
-            open_search_of(gallery, "max_max", "learnt:examples=near", 0, quiet=False)
-        assert SENTENCE not in capsys.readouterr().err
-        assert caplog.messages == []
+    find.explain(gallery.path, "00", "01", "learnt")
+    said = capsys.readouterr()
+    assert said.err == f"lookalike: {logged}\n"
+    find.explain(gallery.path, "00", "01", "learnt", quiet=True)
+    assert capsys.readouterr() == (said.out, "")
+    # Examples from where retrieval happens: nothing to warn of, now or later.
+    for _ in range(2):
+        find.explain(gallery.path, "00", "01", "learnt:examples=near")
+    assert SENTENCE not in capsys.readouterr().err
+    assert caplog.messages == []

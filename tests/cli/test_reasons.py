@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 
 from lookalike import explain, index, train
-from lookalike.calibrating import calibrate
-from lookalike.cli.reasons import print_evaluation, print_explanation
-from lookalike.evaluation.measures import MEASURES
+from lookalike.cli.output import print_evaluation, print_explanation
+from lookalike.evaluation.measures import MEASURES, SURENESS
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.evaluation.reliability import SURENESS
-from lookalike.explanation import Explanation, Influence, Relative, Witness
+from lookalike.indexing.fit import calibrate
 from lookalike.ranking import Answer
+from lookalike.search.explain import Explanation, Influence, Relative, Witness
 from tests.small_world import chain_world, small_world
 
 Seen = pytest.CaptureFixture[str]

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from lookalike.cli import _end, terminal
-from lookalike.cli.terminal import Progresses, print_json, print_table, say
+from lookalike.cli import _end, output
+from lookalike.cli.output import Progresses, print_json, print_table, say
 from lookalike.progress import Step
 
 Seen = pytest.CaptureFixture[str]
@@ -37,7 +37,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(terminal, "time", SimpleNamespace(monotonic=clock.monotonic))
+    monkeypatch.setattr(output, "time", SimpleNamespace(monotonic=clock.monotonic))
     return clock
 
 
@@ -45,7 +45,7 @@ def told(monkeypatch: pytest.MonkeyPatch, in_a_terminal: bool) -> io.StringIO:
     """What goes to stderr, from now on."""
     said = io.StringIO()
     console = Console(file=said, force_terminal=in_a_terminal, width=100, highlight=False, _environ={})
-    monkeypatch.setattr(terminal, "err", console)
+    monkeypatch.setattr(output, "err", console)
     return said
 
 

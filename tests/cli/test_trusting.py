@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from lookalike import Gallery, find
-from lookalike.collection import schema
-from lookalike.collection.tables import TableStore
+from lookalike.gallery import schema
+from lookalike.indexing.store import TableStore
 from tests.cli_process import Ready
-from tests.collection.samples import flip
 from tests.full_gallery import copied, planted, write_full_gallery
-from tests.test_upgrading import write_format
+from tests.gallery.samples import flip
+from tests.gallery.test_upgrade import write_format
 
 
 @pytest.fixture(scope="module")

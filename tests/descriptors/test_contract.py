@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from lookalike import parts
+from lookalike import registry
 from lookalike.descriptors.contract import Descriptor, checked_picture, part_of
 from lookalike.errors import BadInput
 from tests.descriptors.models import textured, write
 
 
-@pytest.fixture(params=parts.names("descriptors"))
+@pytest.fixture(params=registry.names("descriptors"))
 def part(request, tmp_path):
     # One part cannot do without a file, and says so: see its own tests.
     needs = {"onnx": lambda: f":model={write(tmp_path / 'model.onnx', textured())}"}
-    return parts.build("descriptors", request.param + needs.get(request.param, str)())
+    return registry.build("descriptors", request.param + needs.get(request.param, str)())
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_vector_of_the_promised_kind(part, pictures, colours):
 
 
 def test_deterministic(part, pictures):
-    again = parts.build("descriptors", parts.spec(part))
+    again = registry.build("descriptors", registry.spec(part))
     np.testing.assert_array_equal(part.describe(pictures[0]), part.describe(pictures[0]))
     np.testing.assert_array_equal(part.describe(pictures[0]), again.describe(pictures[0]))
 
@@ -97,9 +97,9 @@ def test_nothing_is_missing(part):
 def test_identity_is_a_text_that_makes_the_same_part_again(part):
     identity = part.identity
     assert "\n" not in identity
-    again = parts.build("descriptors", identity)
+    again = registry.build("descriptors", identity)
     assert type(again) is type(part)
-    assert again.identity == identity == parts.build("descriptors", parts.spec(part)).identity
+    assert again.identity == identity == registry.build("descriptors", registry.spec(part)).identity
 
 
 def test_region_lies_within_the_crop_and_can_be_described(part):
@@ -135,5 +135,5 @@ def test_two_methods_are_enough():
     np.testing.assert_allclose(Mean().describe_many(pictures)[:, 0], [5.5, 17.5])
     assert Mean().region == (0, 0, 1, 1)
     assert Mean().same_person is None
-    assert Mean().identity == parts.spec(Mean())
+    assert Mean().identity == registry.spec(Mean())
     Mean().check()

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from lookalike.demo.films import draw_collection
 from lookalike.descriptors import deep
 from lookalike.descriptors.contract import part_of
 from lookalike.descriptors.deep import Deep
 from lookalike.errors import BadInput
-from lookalike.worlds.collection import draw_collection
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_the_region_is_the_crop_of_dlib():
 def test_models_are_loaded_once_and_only_when_needed():
     assert deep.models() is deep.models()
     program = (
-        "import sys; from lookalike import parts; part = parts.build('descriptors', 'deep'); "
+        "import sys; from lookalike import registry; part = registry.build('descriptors', 'deep'); "
         "print(part.identity, part.dimension, {'dlib', 'face_recognition_models'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

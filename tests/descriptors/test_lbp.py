@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lookalike import parts
+from lookalike import registry
 from lookalike.descriptors.lbp import Lbp
 from lookalike.errors import BadInput
 
@@ -102,7 +102,7 @@ def test_gray_weights_are_those_of_itu_601():
     [("lbp:rows=2,columns=3", 6 * 59), ("lbp:points=4", 30 * 15), ("lbp:radius=1,points=16", 30 * 243)],
 )
 def test_options(text, dimension):
-    part = parts.build("descriptors", text)
+    part = registry.build("descriptors", text)
     vector = part.describe(random_picture(7))
     assert vector.shape == (dimension,) == (part.dimension,)
     assert vector.sum() == 64 * 64

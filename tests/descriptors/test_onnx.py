@@ -10,8 +10,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from lookalike import parts
-from lookalike.descriptors import _model_file
+from lookalike import registry
+from lookalike.descriptors import onnx as _model_file
 from lookalike.descriptors.contract import part_of
 from lookalike.descriptors.onnx import Onnx
 from lookalike.errors import BadInput, NotFound
@@ -102,13 +102,13 @@ def test_outputs_are_chosen_by_name(tmp_path):
     )
     path = write(tmp_path / "m.onnx", made)
     first, second = (
-        parts.build("descriptors", f"onnx:model={path},mean=0,std=1,output={name}") for name in ("", "683")
+        registry.build("descriptors", f"onnx:model={path},mean=0,std=1,output={name}") for name in ("", "683")
     )
     np.testing.assert_allclose(first.describe(plain(COLOUR)), COLOUR, rtol=1e-5)
     np.testing.assert_allclose(second.describe(plain(COLOUR)), [600, 150], rtol=1e-5)
     assert first.identity != second.identity
     assert Onnx(str(path), output="colour", mean=0, std=1).identity == first.identity
-    assert parts.build("descriptors", second.identity).identity == second.identity
+    assert registry.build("descriptors", second.identity).identity == second.identity
     with pytest.raises(BadInput, match="has no output 'embedding': choose one of colour, 683"):
         Onnx(str(path), output="embedding").check()
 
@@ -128,7 +128,7 @@ def test_identity_by_hand(model):
     sha256 = hashlib.sha256(model.read_bytes()).hexdigest()
     expected = f"onnx:sha256={sha256},size=112,mean=127.5,std=128.0,channels=rgb,output="
     assert Onnx(str(model), std=128).identity == expected
-    assert parts.build("descriptors", f"onnx:model={model},std=128.0").identity == expected
+    assert registry.build("descriptors", f"onnx:model={model},std=128.0").identity == expected
 
 
 def test_identity_does_not_say_where_the_file_lies(model, tmp_path):
@@ -148,7 +148,7 @@ def test_identity_depends_on_all_that_shapes_a_vector(model, tmp_path):
 
 def test_a_part_built_from_its_identity_asks_for_the_file(model):
     identity = Onnx(str(model)).identity
-    again = parts.build("descriptors", identity)
+    again = registry.build("descriptors", identity)
     assert again.identity == identity
     digits = hashlib.sha256(model.read_bytes()).hexdigest()[:12]
     sentence = f"SHA-256 starts with {digits}: give it as --descriptor onnx:model=FILE"
@@ -167,7 +167,7 @@ def test_the_right_file_is_held_to_its_sha256(model, tmp_path):
 
 def test_same_person_is_for_the_user_to_say():
     assert Onnx().same_person is None
-    assert parts.build("descriptors", "onnx:same_person=0.45").same_person == 0.45
+    assert registry.build("descriptors", "onnx:same_person=0.45").same_person == 0.45
 
 
 # What is refused.
@@ -209,7 +209,7 @@ def test_refused_options(model, options, sentence):
 
 def test_a_comma_in_a_path_is_told():
     with pytest.raises(BadInput, match=r"has no option 'b\.onnx'.*model=\.\.\..*commas separate options"):
-        parts.build("descriptors", "onnx:model=a,b.onnx")
+        registry.build("descriptors", "onnx:model=a,b.onnx")
 
 
 def test_missing_file(tmp_path):
@@ -318,4 +318,4 @@ def test_without_the_library(model, monkeypatch):
     with pytest.raises(BadInput, match=r"needs onnxruntime.*pip install 'lookalike\[onnx\]'"):
         Onnx(str(model)).check()
     with pytest.raises(BadInput, match="pip install"):
-        parts.build("descriptors", "onnx").check()
+        registry.build("descriptors", "onnx").check()

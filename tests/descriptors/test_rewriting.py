@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from lookalike.descriptors import _rewriting
-from lookalike.descriptors._graph import read_graph, write_graph
-from lookalike.descriptors._rewriting import fold_weights, without_prelu
+from lookalike.descriptors import _graph
+from lookalike.descriptors._graph import fold_weights, read_graph, without_prelu, write_graph
 from lookalike.descriptors.onnx import Onnx
 from lookalike.kernels.protobuf import Field, content, read, varints, whole, write
 from tests.descriptors.models import graph, textured
@@ -106,7 +105,7 @@ def test_operators_of_others_stay():
 
 def test_large_files_stay(monkeypatch):
     data = activated().SerializeToString()
-    monkeypatch.setattr(_rewriting, "MOST_BYTES", len(data) - 1)
+    monkeypatch.setattr(_graph, "MOST_BYTES", len(data) - 1)
     assert without_prelu(data) is data
 
 
@@ -117,7 +116,7 @@ def test_models_of_users_are_rewritten_and_known_by_their_own_file(tmp_path, pic
     numbers = shown.transpose(2, 0, 1)[None].astype(np.float32)
     np.testing.assert_allclose(part.describe(shown), run(path.read_bytes(), numbers)[0], rtol=1e-5)
     identity = part.identity
-    monkeypatch.setattr("lookalike.descriptors._model_file.without_prelu", lambda data: data)
+    monkeypatch.setattr("lookalike.descriptors.onnx.without_prelu", lambda data: data)
     assert Onnx(str(path), mean=0, std=1).identity == identity
 
 

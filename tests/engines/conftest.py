@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from lookalike import parts
+from lookalike import registry
 from lookalike.engines.contract import Engine
 from tests.engines.nodes import Nodes, one_node, settle, two_nodes
 
 settle()
 
 
-@pytest.fixture(scope="module", params=parts.names("engines"))
+@pytest.fixture(scope="module", params=registry.names("engines"))
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with parts.build("engines", request.param) as found:
+    with registry.build("engines", request.param) as found:
         yield found
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from lookalike import add, open_gallery
+from lookalike.demo.footage import draw_footage, write_footage
+from lookalike.ingest.sandbox import PROGRAM
 from lookalike.progress import Item
-from lookalike.worlds.footage import draw_footage, write_footage
 from tests import media
 from tests.engines.nodes import Nodes
 from tests.waiting import PATIENCE, until
@@ -124,7 +125,7 @@ def _looking() -> list[int]:
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
             try:
-                named = b"_footage_child" in (path / "cmdline").read_bytes()
+                named = PROGRAM[-1].encode() in (path / "cmdline").read_bytes()
                 parents = _parents(int(path.name)) if named else []
             except (OSError, ValueError):
                 continue

@@ -14,8 +14,8 @@ import pytest
 from lookalike import FaceSet, Gallery, index, open_search
 from lookalike.engines.ray import Ray
 from lookalike.evaluation.protocol import leave_one_out
+from lookalike.indexing.slices import SpreadSets
 from lookalike.progress import Item
-from lookalike.transitivity.spread import SpreadSets
 from tests.engines import places
 from tests.engines.nodes import Nodes
 from tests.small_world import small_world
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, world: tuple[list[FaceSet], dict[str, str]]) -> Path:
     return tmp_path
 
 
-# One that learns, one that subtracts, one that asks again; tests/test_slicing.py has all, in one process.
+# One that learns, one that subtracts, one that asks again; tests/indexing/test_slices.py has all.
 STAGES = [("max_max", "learnt:references=3"), ("max_max", "auto"), ("max_correlation", "query_expansion")]
 
 

@@ -11,10 +11,11 @@ import pytest
 
 import lookalike
 from lookalike import Gallery
-from lookalike.engines._ray_place import versions
+from lookalike.engines._ray_actors import versions
 from tests.cli_process import run, tree, works
 from tests.engines.nodes import two_nodes
 from tests.small_world import small_world
+from tests.waiting import until
 
 SETS = small_world(people=6, sets=4, faces=3)[0]
 OTHER = "0.0.1"
@@ -64,6 +65,8 @@ def test_a_search_is_refused_with_both_versions_and_changes_nothing(address: str
 def test_status_shows_which_machine_it_is(address: str, path: Path) -> None:
     before = files_of(path.parent)
     asked = ("status", path, "--engine", "ray", "--address", address)
+    # On a busy machine a node may need longer to start a process than `status` waits.
+    until(lambda: "does not answer yet" not in works(*asked, cwd=path.parent).out)
     lines = works(*asked, cwd=path.parent).out.splitlines()
     [good, wrong] = sorted((one for one in lines if one.startswith("machine: ")), key=len)
     assert good.startswith(f"machine: {socket.gethostname()}: 1 processor, ")

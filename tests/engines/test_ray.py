@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.engines._ray_place import check_versions, versions
+from lookalike.engines._ray_actors import check_versions, versions
 from lookalike.engines.contract import Lost
 from lookalike.engines.ray import Ray
 from lookalike.errors import BadInput, NotFound

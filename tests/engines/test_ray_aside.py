@@ -6,7 +6,7 @@ import gc
 import threading
 from pathlib import Path
 
-from lookalike.engines._ray_aside import Aside
+from lookalike.engines._ray_actors import Aside
 from tests.engines.programs import run_code
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lookalike import Gallery
-from lookalike.engines import _ray_failures
+from lookalike.engines import _ray_cluster
 from lookalike.engines import ray as engines_ray
 from lookalike.engines.ray import Ray
 from lookalike.errors import LookalikeError, NotFound, StorageFailed
@@ -103,7 +103,7 @@ def test_every_error_of_ray_becomes_a_sentence() -> None:
         worded = type(one.__name__, (one,), {"__str__": lambda self: "it failed\nin many lines"})
         made = worded.__new__(worded)
         made.cause = ValueError("x")
-        with pytest.raises(LookalikeError) as caught, _ray_failures.in_words(ray):
+        with pytest.raises(LookalikeError) as caught, _ray_cluster.in_words(ray):
             raise made
         assert "\n" not in str(caught.value)
 
@@ -158,7 +158,7 @@ def test_ray_without_room(tmp_path: Path) -> None:
     done = run_code(code, environment(RAY_local_fs_capacity_threshold="0.0001"))
     *sentences, answer = done.out.splitlines()
     assert len(sentences) == 2
-    assert set(sentences) <= {_ray_failures.DISK, _ray_failures.STORE}
+    assert set(sentences) <= {_ray_cluster.DISK, _ray_cluster.STORE}
     assert answer == "[1.0]"
 
 

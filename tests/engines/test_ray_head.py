@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.engines._ray_head import GONE, knock
+from lookalike.engines._ray_cluster import GONE, knock
 from tests.engines.nodes import kill_head, one_node
 from tests.engines.programs import run_code, started, until_begun
 from tests.waiting import PATIENCE
@@ -33,13 +33,13 @@ LIVING_ON = """
 import os
 import time
 
-from lookalike.engines import _ray_head
+from lookalike.engines import _ray_cluster
 from lookalike.engines.ray import Ray
 from lookalike.errors import LookalikeError
 from tests.engines import places
 from tests.engines.nodes import kill_head, one_node
 
-_ray_head.OFTEN, _ray_head.SILENCE = 0.2, 1.0
+_ray_cluster.OFTEN, _ray_cluster.SILENCE = 0.2, 1.0
 
 
 def said(ask, *given):

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from lookalike import FaceSet, Gallery, open_search
-from lookalike.engines._ray_kept import Actor, Kept
+from lookalike.engines._ray_actors import Actor, Kept
 from lookalike.engines.contract import Label
 from lookalike.engines.ray import Ray
-from lookalike.retrieval import Search
-from lookalike.transitivity.spread import SpreadSets
+from lookalike.indexing.slices import SpreadSets
+from lookalike.search.query import Search
 from tests.engines import places
 from tests.engines.places import GIVEN
 from tests.small_world import small_world

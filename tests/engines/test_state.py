@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lookalike import FaceSet, Gallery, parts
+from lookalike import FaceSet, Gallery, registry
 from lookalike.engines.contract import Engine, Label
 from lookalike.engines.local import Local
 from lookalike.engines.ray import Ray
-from lookalike.slicing import slice_states
+from lookalike.indexing.slices import slice_states
 from tests.cli_process import Ended, run
 from tests.engines import places
 from tests.engines.places import GIVEN
@@ -25,10 +25,10 @@ from tests.waiting import until
 HERE = socket.gethostname()
 
 
-@pytest.fixture(params=parts.names("engines"))
+@pytest.fixture(params=registry.names("engines"))
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """One for each test, since other tests here are in a cluster of their own."""
-    with parts.build("engines", request.param) as found:
+    with registry.build("engines", request.param) as found:
         yield found
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from lookalike.errors import BadInput, NotFound
 from lookalike.evaluation.compare import compare, read_record, words
-from lookalike.evaluation.contrasts import gains
-from lookalike.evaluation.record import record
+from lookalike.evaluation.experiment import record
+from lookalike.evaluation.statistics import gains
 from tests.evaluation.samples import evaluation
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.evaluation.contrasts import Gain, gains, gains_of
-from lookalike.evaluation.statistics import Interval
+from lookalike.evaluation.statistics import Gain, Interval, gains, gains_of
 from tests.evaluation.samples import evaluation
 
 PEOPLE = [str(number) for number in range(10)]

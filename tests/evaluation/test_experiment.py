@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lookalike import FaceSet, Gallery, index, parts, train
-from lookalike.collection.tables import TableStore
+from lookalike import FaceSet, Gallery, index, registry, train
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.evaluation import experiment as module
 from lookalike.evaluation.experiment import Experiment, check_experiment, with_baseline
 from lookalike.evaluation.protocol import leave_one_out, outside
 from lookalike.evaluation.results import Evaluation
+from lookalike.indexing.store import TableStore
 from tests.small_world import small_world
 
 METHODS = ["learnt:references=4,proxies=3", "csls:neighbours=2"]
@@ -183,7 +183,10 @@ def test_facts_name_everything_that_shapes_the_figures(
 ) -> None:
     gallery, labels, _ = made
     facts = Experiment(gallery, index(gallery), labels, ["csls"], (3,)).facts()
-    assert facts["methods"] == {"baseline": "baseline", "csls": parts.spec(parts.build("rerankers", "csls"))}
+    assert facts["methods"] == {
+        "baseline": "baseline",
+        "csls": registry.spec(registry.build("rerankers", "csls")),
+    }
     assert facts["seeds"] == [3]
     assert facts["similarity"] == "max_max:samples=10,preimage=nearest,bandwidth=None"
     assert facts["gallery"]["sets"] == 18

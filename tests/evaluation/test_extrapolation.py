@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike import index, train
-from lookalike.evaluation.extrapolation import Met, area_under_roc, features_met
-from lookalike.transitivity.examples import TrainingSet, draw_examples, draw_near_examples
+from lookalike.evaluation.learning import Met, area_under_roc, features_met
+from lookalike.method.examples import TrainingSet, draw_examples, draw_near_examples
 from tests.small_world import small_world
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lookalike.evaluation.groups import NOT_SAID, grouped
-from lookalike.evaluation.reliability import DEPTH, Sureness
+from lookalike.evaluation.groups import grouped
+from lookalike.evaluation.measures import DEPTH, Sureness
 from lookalike.evaluation.results import Evaluation
 from tests.evaluation.samples import RANKED, evaluation
 
@@ -26,17 +26,23 @@ def sample() -> Evaluation:
     return replace(made, sureness={"baseline": [sure]})
 
 
-def test_groups_are_in_natural_order_and_what_is_not_said_comes_last() -> None:
-    parted = grouped(sample(), "age", GROUPS)
+def test_groups_are_in_natural_order_and_queries_of_which_nothing_is_said_are_counted() -> None:
+    parted = grouped(sample(), "age", GROUPS, unlabelled=4)
     assert [(one.name, one.found.queries, one.people) for one in parted.groups] == [
         ("9", ["clip-0", "clip-2", "clip-4"], 2),
         ("10", ["clip-1", "clip-3", "clip-5"], 2),
-        (NOT_SAID, ["clip-6", "clip-7"], 1),
     ]
+    assert (parted.left_out, parted.unlabelled) == (2, 4)
+    assert parted.remarks() == [
+        "Queries in no group, since age says nothing of them: 2.",
+        "Sets without a label, ranked but not asked for, and nobody's match: 4.",
+    ]
+    everybody = grouped(sample(), "age", dict.fromkeys(sample().queries, "x"))
+    assert (everybody.left_out, everybody.unlabelled, everybody.remarks()) == (0, 0, [])
 
 
 def test_measures_are_those_of_the_queries_of_a_group() -> None:
-    nine, ten, _ = grouped(sample(), "age", GROUPS).groups
+    nine, ten = grouped(sample(), "age", GROUPS).groups
     # The baseline finds the match of query i at rank i + 2, and there is one.
     assert nine.found.summary("baseline")["map"] == pytest.approx((1 / 2 + 1 / 4 + 1 / 6) / 3)
     assert ten.found.summary("baseline")["map"] == pytest.approx((1 / 3 + 1 / 5 + 1 / 7) / 3)
@@ -54,7 +60,7 @@ def test_what_is_said_of_sureness_is_that_of_the_group() -> None:
 
 
 def test_intervals_need_two_people() -> None:
-    nine, _, rest = grouped(sample(), "age", GROUPS).groups
+    nine, _, rest = grouped(sample(), "age", GROUPS | {"clip-6": "old", "clip-7": "old"}).groups
     told = nine.intervals("baseline")["map"]
     assert told.low < told.mean == pytest.approx(nine.found.summary("baseline")["map"])
     assert told.mean < told.high
@@ -71,11 +77,11 @@ def test_tables_and_json_have_a_row_for_each_group_and_method() -> None:
         ["10", "3", "2", "baseline"],
     ]
     assert {len(row) for row in rows} == {len(columns)}
-    assert rows[-1][-1] == "-"
     columns, rows = parted.sureness()
-    assert [row[:2] for row in rows] == [["9", "baseline"], ["10", "baseline"], [NOT_SAID, "baseline"]]
+    assert [row[:2] for row in rows] == [["9", "baseline"], ["10", "baseline"]]
     told = json.loads(json.dumps(parted.to_dict()))
-    assert (told["column"], list(told["groups"])) == ("age", ["9", "10", NOT_SAID])
+    assert (told["column"], list(told["groups"])) == ("age", ["9", "10"])
+    assert (told["left_out"], told["unlabelled"]) == (2, 0)
     ten = told["groups"]["10"]
     assert (ten["queries"], ten["people"]) == (3, 2)
     assert ten["rerankers"]["baseline"]["map"] == pytest.approx((1 / 3 + 1 / 5 + 1 / 7) / 3)

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.evaluation.harm import harm
-from lookalike.evaluation.results import Evaluation
+from lookalike.evaluation.results import Evaluation, harm
 from tests.evaluation.samples import evaluation
 
 

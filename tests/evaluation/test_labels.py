@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +7,10 @@ import pytest
 import scipy.io
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.evaluation import label_files
+from lookalike.evaluation import labels as label_files
 from lookalike.evaluation.labels import check_labels, join_labels, read_groups, read_labels
-from lookalike.intake.readers.mat import MatFiles
-from tests.intake.youtube_miniature import cells, write_youtube_faces
+from lookalike.ingest.readers.mat import read_mat
+from tests.ingest.youtube_miniature import cells, write_youtube_faces
 
 
 def write(tmp_path: Path, content: bytes) -> Path:
@@ -114,16 +112,10 @@ def test_labels_must_fit_the_gallery() -> None:
         check_labels({"a": "x", "c": "y"}, ["a"])
 
 
-@pytest.fixture(scope="module")
-def one_child() -> Iterator[MatFiles]:
-    with MatFiles() as mats:
-        yield mats
-
-
 @pytest.fixture(autouse=True)
-def same_child(one_child: MatFiles, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All tests share the process that reads .mat files, for speed."""
-    monkeypatch.setattr(label_files, "MatFiles", lambda: nullcontext(one_child))
+def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of .mat that no stranger made are read here, for speed."""
+    monkeypatch.setattr(label_files, "read_mat_apart", read_mat)
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike import FaceSet, Search, index, parts, train
+from lookalike import FaceSet, Search, index, registry, train
 from lookalike.errors import BadInput
 from lookalike.evaluation.measures import summary
 from lookalike.evaluation.protocol import leave_one_out, outside
 from tests.small_world import small_world
 
-RERANKERS = parts.names("rerankers")
+RERANKERS = registry.names("rerankers")
 
 
 def test_every_set_with_a_match_is_a_query_and_the_rest_are_distractors() -> None:

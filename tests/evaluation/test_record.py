@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 
 from lookalike import __version__
-from lookalike.evaluation.contrasts import gains
-from lookalike.evaluation.record import labels_fingerprint, record, versions
+from lookalike.evaluation.experiment import labels_fingerprint, record, versions
+from lookalike.evaluation.statistics import gains
 from lookalike.parameters import PARAMETERS
 from tests.evaluation.samples import evaluation
 

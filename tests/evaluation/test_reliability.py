@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from lookalike import index, train
-from lookalike.calibrating import calibrate
-from lookalike.evaluation.protocol import leave_one_out
-from lookalike.evaluation.reliability import (
+from lookalike.evaluation.measures import (
     DEPTH,
     SURENESS,
     Bin,
@@ -17,7 +15,9 @@ from lookalike.evaluation.reliability import (
     mean_summary,
     words,
 )
+from lookalike.evaluation.protocol import leave_one_out
 from lookalike.evaluation.results import joined
+from lookalike.indexing.fit import calibrate
 from tests.small_world import small_world
 
 NAN = np.nan

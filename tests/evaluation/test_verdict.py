@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lookalike.evaluation.contrasts import gains
-from lookalike.evaluation.harm import harm
-from lookalike.evaluation.results import Evaluation
+from lookalike.evaluation.results import Evaluation, harm
+from lookalike.evaluation.statistics import gains
 from lookalike.evaluation.verdict import verdict
 from tests.evaluation.samples import evaluation
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.server.asking import asker
+from tests.web.asking import asker
 
 # Described by FastAPI itself, in other words from version to version.
 NOT_OURS = ("HTTPValidationError", "ValidationError")

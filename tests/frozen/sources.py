@@ -76,9 +76,9 @@ def write_crops(folder: Path, people: int = 4, clips: int = 2, frames: int = 3) 
 
 def write_media(folder: Path) -> None:
     """Draw a short film of three people who never existed, and photos of two."""
-    from lookalike.worlds.drawing import View, draw_face
-    from lookalike.worlds.footage import draw_footage, write_footage
-    from lookalike.worlds.people import draw_person
+    from lookalike.demo.drawing import draw_face
+    from lookalike.demo.footage import draw_footage, write_footage
+    from lookalike.demo.people import View, draw_person
 
     film = draw_footage(people=3, seconds=5, rate=10)
     write_footage(folder / "film.mp4", film.frames(), film.rate)

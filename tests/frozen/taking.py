@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from lookalike import FaceSet, Gallery, open_search
-from lookalike.judging import judge, judged, name
-from lookalike.refining import refine
+from lookalike.gallery.decisions import judge, judged, name
+from lookalike.search.feedback import refine
 from tests.cli_process import Ready
-from tests.collection.samples import QUICK, write_format_1
 from tests.frozen import asking, commands, files, page, sources
 from tests.frozen.comparing import Record
 from tests.frozen.names import public_names
+from tests.gallery.samples import QUICK, write_format_1
 
 QUERY = "22c"
 OLD_SETS = 24

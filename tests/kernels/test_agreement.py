@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.agreement import (
+from lookalike.kernels.neighbours import (
     ABSENT,
     places_in_return,
     shared_of,

@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from lookalike import room
+from lookalike import resources
 from lookalike.errors import StorageFailed
 from lookalike.kernels.compiled import compiled, forget_older, reordered
 
@@ -32,13 +32,13 @@ def test_without_room_nothing_is_compiled_and_a_sentence_says_so(monkeypatch: py
     monkeypatch.setattr(numba, "njit", lambda cache, **options: _njit(**options))
     loops = [compiled(doubled), reordered(doubled)]
     for loop in loops:
-        monkeypatch.setattr(room, "free_memory", lambda: 60_000_000)
+        monkeypatch.setattr(resources, "free_memory", lambda: 60_000_000)
         with pytest.raises(StorageFailed, match="loading machine code needs about 64 MB of memory and 60 MB"):
             loop(np.arange(3))
         assert not loop.signatures  # type: ignore[attr-defined]
-        monkeypatch.setattr(room, "free_memory", lambda: 70_000_000)
+        monkeypatch.setattr(resources, "free_memory", lambda: 70_000_000)
         assert loop(np.arange(3)).tolist() == [0, 2, 4]
-        monkeypatch.setattr(room, "free_memory", lambda: 0)
+        monkeypatch.setattr(resources, "free_memory", lambda: 0)
         assert loop(np.arange(4)).tolist() == [0, 2, 4, 6]
 
 

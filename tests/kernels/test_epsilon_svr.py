@@ -11,18 +11,16 @@ from hypothesis import strategies as st
 from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
-from lookalike.kernels import epsilon_svr, interior_point
-from lookalike.kernels.epsilon_svr import Solution, solve
+from lookalike.kernels import svr
 from lookalike.kernels.rbf import feature_map, features, landmarks, rbf
+from lookalike.kernels.svr import Solution, solve
 
 
-@pytest.fixture(
-    scope="module", autouse=True, params=[epsilon_svr.FEW, 8], ids=["all at once", "undecided rows"]
-)
+@pytest.fixture(scope="module", autouse=True, params=[svr.FEW, 8], ids=["all at once", "undecided rows"])
 def few(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every test twice: as few rows are solved, and as very many are, of which most are decided at sight."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(epsilon_svr, "FEW", request.param)
+        patch.setattr(svr, "FEW", request.param)
         yield
 
 
@@ -154,7 +152,7 @@ def test_stops_when_told_and_says_how_far_it_came() -> None:
 
 
 def test_threads_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interior_point, "BLOCK", 64)
+    monkeypatch.setattr(svr, "BLOCK", 64)
     x, y = a_problem(5, 500, 6, 0.5)
     found = []
     for threads in ("1", "2", "3"):

@@ -7,12 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels import few as module
-from lookalike.kernels.exact import unit_rows
-from lookalike.kernels.few import all_matches
-from lookalike.kernels.halves import half_rows, lengths_of
-from lookalike.kernels.pairwise import best_pairs
-from lookalike.kernels.screening import error_bound
+from lookalike.kernels import screening
+from lookalike.kernels.exact import half_rows, lengths_of, unit_rows
+from lookalike.kernels.screening import all_matches, best_pairs, error_bound
 from tests.kernels.test_screening import some
 
 
@@ -35,9 +32,9 @@ def test_all_matches_have_the_bits_of_the_readable_twin(
 ) -> None:
     a, b = some(one, dimension, seed), some(two, dimension, seed + 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "FEW_ROWS", few)
-        patch.setattr(module, "BY_LOOP", by_loop)
-        patch.setattr(module, "RUN", 5000)  # several runs, some of which are one long set
+        patch.setattr(screening, "FEW_ROWS", few)
+        patch.setattr(screening, "BY_LOOP", by_loop)
+        patch.setattr(screening, "RUN", 5000)  # several runs, some of which are one long set
         for found, expected in zip(all_matches(*a, *b), best_pairs(*a, *b), strict=True):
             np.testing.assert_array_equal(found, expected)
         halves_a, _, lengths_a = some_halves(one, dimension, seed)
@@ -50,21 +47,21 @@ def test_all_matches_have_the_bits_of_the_readable_twin(
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 4), st.integers(1, 40), st.integers(1, 300), st.integers(0, 99))
 def test_the_products_of_the_readable_twin(tiles: int, many: int, dimension: int, seed: int) -> None:
-    a, _ = some([module.AT_ONCE * tiles], dimension, seed)
+    a, _ = some([screening.AT_ONCE * tiles], dimension, seed)
     b, _ = some([many], dimension, seed + 1)
     expected = a.astype(np.float64) @ b.astype(np.float64).T
-    np.testing.assert_allclose(module.multiply(a, b), expected, rtol=0, atol=error_bound(dimension))
+    np.testing.assert_allclose(screening.multiply(a, b), expected, rtol=0, atol=error_bound(dimension))
 
 
 def test_runs_end_where_their_rows_do() -> None:
     # Sets of 3, 4, 9, 1, 1 rows in runs of at most 7 rows: the third is longer than that, and alone.
     starts = np.array([0, 3, 7, 16, 17, 18])
-    assert list(module._runs(starts, 7)) == [(0, 2), (2, 3), (3, 5)]
+    assert list(screening._runs(starts, 7)) == [(0, 2), (2, 3), (3, 5)]
 
 
 def test_many_rows_meet_as_few_do() -> None:
     a, b = some([11] * 12, 40, 6), some([4] * 50, 40, 7)
-    assert len(a[0]) > module.FEW_ROWS
+    assert len(a[0]) > screening.FEW_ROWS
     whole = all_matches(*a, *b)
     some_rows = all_matches(a[0][:33], a[1][:4], *b)
     for found, expected in zip(some_rows, whole, strict=True):

@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.exact import GRID, SAME, cosines, unit_rows
-from lookalike.kernels.halves import bits_of, half_rows, lengths_of, widen, widened
+from lookalike.kernels.exact import (
+    GRID,
+    SAME,
+    bits_of,
+    cosines,
+    half_rows,
+    lengths_of,
+    unit_rows,
+    widen,
+    widened,
+)
 from lookalike.kernels.screening import Screen
 
 EVERY = np.arange(2**16, dtype=np.uint16).view(np.float16)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.kernels.interior_point import Minimum, Pull, minimise
+from lookalike.kernels.svr import Minimum, Pull, minimise
 
 NOTHING = Pull(np.zeros(1), 0.0, 0.0)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.lists import let_in
+from lookalike.kernels.topk import let_in
 
 TOTAL = 9
 

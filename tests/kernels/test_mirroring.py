@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.descriptors.lbp import Lbp
-from lookalike.kernels.mirroring import mirrored_patterns
+from lookalike.kernels.binary_patterns import mirrored_patterns
 
 
 def test_by_hand() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.kernels.exact import cosines, unit_rows
-from lookalike.kernels.pairwise import best_pairs
+from lookalike.kernels.screening import best_pairs
 
 
 def joined(sets: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

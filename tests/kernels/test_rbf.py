@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.kernels import rbf as module
-from lookalike.kernels.rbf import expansion, feature_map, features, landmarks, rbf
+from lookalike.kernels.rbf import feature_map, features, landmarks, rbf, readable_expansion
 
 GAMMA = 0.2
 
@@ -71,7 +71,9 @@ def test_feature_map_is_upper_triangular() -> None:
 
 def test_expansion_by_hand() -> None:
     # 2 exp(-0.2 * 0) - 3 exp(-0.2 * 4) at x = 0; 2 exp(-0.2) - 3 exp(-0.2) at x = 1
-    found = expansion(np.array([[0.0], [1.0]]), np.array([[0.0], [2.0]]), np.array([2.0, -3.0]), GAMMA)
+    found = readable_expansion(
+        np.array([[0.0], [1.0]]), np.array([[0.0], [2.0]]), np.array([2.0, -3.0]), GAMMA
+    )
     np.testing.assert_allclose(found, [2 - 3 * np.exp(-0.8), -np.exp(-0.2)], rtol=1e-14)
 
 
@@ -80,29 +82,29 @@ def test_expansion_by_hand() -> None:
 def test_expansion_equals_the_direct_sum_and_one_row_equals_many(seed: int, count: int, centres: int) -> None:
     x, middles = cube(seed, count), cube(seed + 1, centres)
     weights = 1000 * np.random.default_rng(seed).normal(size=centres)
-    whole = expansion(x, middles, weights, GAMMA)
+    whole = readable_expansion(x, middles, weights, GAMMA)
     np.testing.assert_allclose(whole, rbf(x, middles, GAMMA) @ weights, atol=1e-9)
-    alone = [expansion(x[row : row + 1], middles, weights, GAMMA)[0] for row in range(count)]
+    alone = [readable_expansion(x[row : row + 1], middles, weights, GAMMA)[0] for row in range(count)]
     np.testing.assert_array_equal(whole, alone)
-    np.testing.assert_array_equal(whole[::2], expansion(x[::2], middles, weights, GAMMA))
+    np.testing.assert_array_equal(whole[::2], readable_expansion(x[::2], middles, weights, GAMMA))
 
 
 def test_threads_and_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     x, centres = cube(2, 301), cube(3, 30)
     weights, transform = np.linspace(-900, 1000, 30), feature_map(centres, GAMMA)
-    whole = expansion(x, centres, weights, GAMMA)
+    whole = readable_expansion(x, centres, weights, GAMMA)
     for block in (1000, 17):
         monkeypatch.setattr(module, "BLOCK", block)
         found = []
         for threads in ("1", "2"):
             monkeypatch.setenv("LOOKALIKE_THREADS", threads)
-            np.testing.assert_array_equal(expansion(x, centres, weights, GAMMA), whole)
+            np.testing.assert_array_equal(readable_expansion(x, centres, weights, GAMMA), whole)
             found.append(features(x, centres, GAMMA, transform))
         np.testing.assert_array_equal(*found)
 
 
 def test_no_rows() -> None:
-    assert expansion(np.empty((0, 5)), cube(0, 3), np.ones(3), GAMMA).shape == (0,)
+    assert readable_expansion(np.empty((0, 5)), cube(0, 3), np.ones(3), GAMMA).shape == (0,)
     assert features(np.empty((0, 5)), cube(0, 3), GAMMA, np.eye(3)).shape == (0, 3)
 
 
@@ -110,5 +112,5 @@ def test_inputs_are_untouched() -> None:
     x = cube(4, 20)
     before = x.copy()
     landmarks(x, GAMMA, 1e-8, 10)
-    expansion(x, x[:3], np.ones(3), GAMMA)
+    readable_expansion(x, x[:3], np.ones(3), GAMMA)
     np.testing.assert_array_equal(x, before)

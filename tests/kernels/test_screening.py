@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.kernels.exact import cosines, unit_rows
-from lookalike.kernels.pairwise import best_pairs
-from lookalike.kernels.screening import Screen, error_bound, exact_product, largest_of_sets
+from lookalike.kernels.screening import Screen, best_pairs, error_bound, exact_product, largest_of_sets
 
 
 def some(sizes: list[int], dimension: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

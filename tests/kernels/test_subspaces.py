@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from lookalike.kernels.subspaces import principal_directions, singular_pairs
+from lookalike.kernels.svd import principal_directions, symmetric_singular_pairs
 
 X, Y, Z = np.eye(3)
 
@@ -29,20 +28,11 @@ def test_two_planes_that_share_a_line() -> None:
     # The plane xy, and the plane of x and (0, cos 60°, sin 60°): principal angles 0° and 60°.
     one = np.array([X, Y])
     other = np.array([X, [0.0, 0.5, np.sqrt(3) / 2]])
-    left, values, right = singular_pairs(one @ other.T)
+    left, values, right = symmetric_singular_pairs(one @ other.T)
     np.testing.assert_allclose(values, [1.0, 0.5], atol=1e-12)
     # They meet in x, the first direction of both; the second pair is y and the tilted line.
     np.testing.assert_allclose(np.abs(left), np.eye(2), atol=1e-12)
     np.testing.assert_allclose(np.abs(right), np.eye(2), atol=1e-12)
-
-
-def test_a_line_and_a_plane() -> None:
-    # (0.6, 0, 0.8) against the plane xy: its shadow is 0.6 x.
-    left, values, right = singular_pairs(np.array([[0.6, 0.0, 0.8]]) @ np.array([X, Y]).T)
-    assert left.shape == (1, 1)
-    assert right.shape == (2, 1)
-    assert values[0] == pytest.approx(0.6)
-    assert abs(right[0, 0]) == pytest.approx(1.0)
 
 
 def test_repeated_faces_span_a_line() -> None:
@@ -82,22 +72,14 @@ def test_many_rows_take_another_path_to_the_same_directions(
 
 def test_a_stack_has_the_same_bits_as_its_members() -> None:
     stack = np.random.default_rng(5).normal(size=(4, 3, 6, 6))
-    left, values, right = singular_pairs(stack)
+    left, values, right = symmetric_singular_pairs(stack)
     for i, j in np.ndindex(4, 3):
         for one, many in zip(
-            singular_pairs(stack[i, j]), (left[i, j], values[i, j], right[i, j]), strict=True
+            symmetric_singular_pairs(stack[i, j]), (left[i, j], values[i, j], right[i, j]), strict=True
         ):
             np.testing.assert_array_equal(one, many)
         np.testing.assert_allclose((left[i, j] * values[i, j]) @ right[i, j].T, stack[i, j], atol=1e-12)
         assert (np.diff(values[i, j]) <= 0).all()
-
-
-@pytest.mark.parametrize(("r", "s"), [(2, 5), (5, 2), (1, 1)])
-def test_rectangular_products(r: int, s: int) -> None:
-    product = np.random.default_rng(r).normal(size=(r, s))
-    left, values, right = singular_pairs(product)
-    assert (left.shape, values.shape, right.shape) == ((r, min(r, s)), (min(r, s),), (s, min(r, s)))
-    np.testing.assert_allclose((left * values) @ right.T, product, atol=1e-12)
 
 
 def test_linear_algebra_threads_do_not_show_in_directions() -> None:

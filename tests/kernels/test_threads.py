@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_info
 
-from lookalike import room
+from lookalike import resources
 from lookalike.errors import StorageFailed
 from lookalike.kernels import threads as ours
 from lookalike.kernels.threads import Helpers, blocks, in_order, thread_count
@@ -101,9 +103,10 @@ def blas_threads() -> list[int]:
 
 
 def arithmetic_libraries() -> list[dict[str, Any]]:
-    """Those of NumPy and SciPy. One that faiss brings has limits of each thread's own, and none is ours."""
+    """Those of NumPy and SciPy; neither OpenCV's nor that of faiss, whose limits are each thread's own."""
     blas = (library for library in threadpool_info() if library["user_api"] == "blas")
-    return [library for library in blas if library["threading_layer"] != "openmp"]
+    ours = (library for library in blas if library["threading_layer"] != "openmp")
+    return [library for library in ours if "opencv" not in library["filepath"]]
 
 
 def test_linear_algebra_is_held_to_one_thread_and_let_go(threads: int) -> None:
@@ -205,7 +208,7 @@ def test_little_memory_means_fewer_threads(
 ) -> None:
     """T17: the linear algebra library ended the process when a second thread found no room."""
     monkeypatch.setattr(ours, "free_memory", lambda: free)
-    monkeypatch.setattr(room, "free_memory", lambda: free)
+    monkeypatch.setattr(resources, "free_memory", lambda: free)
     monkeypatch.setattr(ours._inside, "roomy", 0)
     assert ours._with_room(4) == expected
     # What was given is kept: the library does not give it back.
@@ -215,7 +218,7 @@ def test_little_memory_means_fewer_threads(
 
 def test_no_room_for_one_thread_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ours, "free_memory", lambda: 10_000_000)
-    monkeypatch.setattr(room, "free_memory", lambda: 10_000_000)
+    monkeypatch.setattr(resources, "free_memory", lambda: 10_000_000)
     monkeypatch.setattr(ours._inside, "roomy", 0)
     with pytest.raises(StorageFailed, match="comparing faces needs about 40 MB of memory and 10 MB is free"):
         list(in_order(str, range(3)))
@@ -284,3 +287,30 @@ def test_where_no_thread_can_be_started_helpers_are_not_needed(monkeypatch: pyte
         monkeypatch.setattr(threading.Thread, "start", no_thread)
         results = [helpers.begin(abs, item) for item in (-1, -2)]
         assert [result() for result in results] == [1, 2]
+
+
+LATER = """
+from threadpoolctl import threadpool_info
+from lookalike.kernels.threads import one_blas_thread
+
+def threads():
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+import importlib, numpy, sys
+assert "scipy.special" not in sys.modules
+before = threads()
+with one_blas_thread():
+    importlib.import_module(sys.argv[1])
+    loaded = threads()
+    with one_blas_thread():
+        within = threads()
+print(len(within) == len(loaded), set(within), threads()[: len(before)] == before, max(threads()) > 1)
+"""
+
+
+@pytest.mark.parametrize("name", ["scipy.linalg", "scipy.special"])
+def test_a_library_that_is_loaded_later_is_held_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(limit, "2")
+    said = subprocess.run([sys.executable, "-c", LATER, name], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["True", "{1}", "True", "True"]

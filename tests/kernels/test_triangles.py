@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.triangles import count_triangles
+from lookalike.kernels.neighbours import count_triangles
 
 
 def test_by_hand() -> None:

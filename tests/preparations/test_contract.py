@@ -7,11 +7,11 @@ import inspect
 import numpy as np
 import pytest
 
-from lookalike import parts
+from lookalike import registry
 from lookalike.errors import BadInput
 from lookalike.preparations.contract import Preparation
 
-NAMES = parts.names("preparations")
+NAMES = registry.names("preparations")
 
 
 @pytest.fixture(params=NAMES)
@@ -27,8 +27,8 @@ def faces_of(sets: int = 20, faces: int = 4, dimension: int = 12, seed: int = 0)
 
 
 def build(name: str, **wanted: object) -> Preparation:
-    known = inspect.signature(parts.part_class("preparations", name)).parameters
-    return parts.part_class("preparations", name)(**{k: v for k, v in wanted.items() if k in known})
+    known = inspect.signature(registry.part_class("preparations", name)).parameters
+    return registry.part_class("preparations", name)(**{k: v for k, v in wanted.items() if k in known})
 
 
 def test_what_we_promise_is_there() -> None:
@@ -70,7 +70,7 @@ def test_what_was_learnt_has_a_fingerprint_of_its_own(name: str) -> None:
     if part.is_learnt:
         assert part.fingerprint() != build(name).fit(faces_of(seed=1)).fingerprint()
         other = build(name, dimension=3)
-        if parts.spec(other) != parts.spec(part):
+        if registry.spec(other) != registry.spec(part):
             assert part.fingerprint() != other.fit(faces_of()).fingerprint()
 
 
@@ -123,7 +123,7 @@ def test_odd_galleries_work_or_say_why_not(name: str, sets: list[np.ndarray]) ->
 
 def test_unknown_option_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match=f"'{name}' has no option 'colour=3': its options are "):
-        parts.build("preparations", f"{name}:colour=3")
+        registry.build("preparations", f"{name}:colour=3")
 
 
 class Halved(Preparation):
@@ -135,7 +135,7 @@ class Halved(Preparation):
 
 def test_an_object_that_keeps_the_contract_is_welcome() -> None:
     own = Halved()
-    assert parts.build("preparations", own) is own
+    assert registry.build("preparations", own) is own
     assert own.fit(faces_of()) is own
     assert own.apply(np.array([[2.0, 4.0]])).tolist() == [[1.0, 2.0]]
     assert own.to_arrays() == {}

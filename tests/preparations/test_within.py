@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.errors import BadInput
-from lookalike.kernels.mirroring import mirrored_patterns
+from lookalike.kernels.binary_patterns import mirrored_patterns
 from lookalike.preparations.whitened import Whitened
 from lookalike.preparations.within import FLOOR, Within
 from tests.preparations.test_contract import faces_of

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import FaceSet, Search, index, parts, train
+from lookalike import FaceSet, Search, index, registry, train
 from lookalike.errors import BadInput
+from lookalike.method.neighbours import nearest_to
+from lookalike.method.strangers import HUB, weigh
 from lookalike.rerankers._kinship import Kinship
-from lookalike.transitivity.lists import nearest_to
-from lookalike.transitivity.strengths import HUB, weigh
 from tests.small_world import small_world
 
 # By their ids, so that a set of the gallery has its own place as number.
@@ -83,7 +83,7 @@ def test_some_targets_are_scored_as_among_all(search: Search, number: int, some:
     assert among.tables.ids[: len(targets)] == tuple(search.tables.ids[one] for one in targets)
     scored = among.reranker.score(row, among.tables)
     np.testing.assert_array_equal(scored.scores, whole[targets])
-    assert parts.spec(among.reranker) == parts.spec(search.reranker)
+    assert registry.spec(among.reranker) == registry.spec(search.reranker)
 
 
 def test_a_query_is_compared_with_kin_of_the_targets_and_cohorts_if_asked_and_nobody_else(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lookalike.method.strangers import LOOSE, UNSEEN
 from lookalike.rerankers.adaptive import Adaptive
 from lookalike.rerankers.auto import Auto
-from lookalike.transitivity.strengths import LOOSE, UNSEEN
+from tests.method.samples import row_of
 from tests.rerankers.test_adaptive import RNG, asked, gallery, mean_precision
-from tests.transitivity.samples import row_of
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_small_gallery_is_weighed_though_kin_are_hardly_believed() -> None:
     auto = Auto().fit(tables, RNG)
     assert auto.helps
     assert auto.kin_ is not None
-    assert auto.kin_.chances.max() <= 0.2  # tails of 12: two tenths of the way from 10 to 20
+    assert auto.kin_.chances.max() <= 0.25  # told by seven values
     before, after = (mean_precision(scores, 4) for scores in asked(auto, tables))
     assert after > before + 0.03
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.rerankers.baseline import Baseline
-from tests.transitivity.samples import A, B, C, row_of, tables_of
+from tests.method.samples import A, B, C, row_of, tables_of
 
 
 def test_worked_by_hand() -> None:

@@ -7,13 +7,13 @@ import inspect
 import numpy as np
 import pytest
 
-from lookalike import parts
+from lookalike import registry
 from lookalike.errors import BadInput
+from lookalike.method.tables import Row, Tables
 from lookalike.rerankers.contract import Beliefs, Reranker, check_proxies
-from lookalike.transitivity.tables import Row, Tables
-from tests.transitivity.samples import random_sets, row_of, tables_of
+from tests.method.samples import random_sets, row_of, tables_of
 
-NAMES = parts.names("rerankers")
+NAMES = registry.names("rerankers")
 QUERY = random_sets(1, seed=99)[0]
 
 
@@ -32,13 +32,13 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def options(name: str) -> list[str]:
-    return list(inspect.signature(parts.part_class("rerankers", name)).parameters)
+    return list(inspect.signature(registry.part_class("rerankers", name)).parameters)
 
 
 def build(name: str, **wanted: object) -> Reranker:
     """The part, with those of the options that it has."""
     known = {key: value for key, value in wanted.items() if key in options(name)}
-    return parts.part_class("rerankers", name)(**known)
+    return registry.part_class("rerankers", name)(**known)
 
 
 def check_scored(part: Reranker, row: Row, tables: Tables) -> np.ndarray:
@@ -158,7 +158,7 @@ def test_proxies_out_of_range_are_refused(name: str, gallery: Tables) -> None:
 
 def test_unknown_option_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match=f"'{name}' has no option 'colour=3': its options are "):
-        parts.build("rerankers", f"{name}:colour=3")
+        registry.build("rerankers", f"{name}:colour=3")
 
 
 class Contrary(Reranker):
@@ -171,7 +171,7 @@ class Contrary(Reranker):
 
 def test_an_object_that_keeps_the_contract_is_welcome(gallery: Tables) -> None:
     own = Contrary()
-    assert parts.build("rerankers", own) is own
+    assert registry.build("rerankers", own) is own
     row = row_of(gallery, QUERY)
     np.testing.assert_array_equal(
         check_scored(own.fit(gallery, rng()), row, gallery), np.maximum(row.scores, 1 - row.scores)

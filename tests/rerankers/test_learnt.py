@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from lookalike.errors import BadInput
+from lookalike.method.examples import draw_examples
+from lookalike.method.regressor import QuasiTransitiveRegressor
 from lookalike.rerankers.learnt import Learnt
-from lookalike.transitivity.examples import draw_examples
-from lookalike.transitivity.regressor import QuasiTransitiveRegressor
-from tests.transitivity.samples import A, B, C, random_sets, row_of, tables_of
+from tests.method.samples import A, B, C, random_sets, row_of, tables_of
 
 # v(A, C | B) = [0.8, 0.28, 0.96, 0.8, 0], v(A, B | C) = [0.28, 0.8, 0.96, 0, 0.8]:
 # squared distance 2 * 0.52² + 2 * 0.8² = 1.8208, kernel exp(-0.2 * 1.8208) = 0.694785

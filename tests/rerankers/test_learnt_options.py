@@ -9,19 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike import parts
+from lookalike import registry
 from lookalike.errors import BadInput
+from lookalike.method.examples import PENALTIES, draw_examples, draw_near_examples, far_from, features_asked
+from lookalike.method.metafeatures import Scaling
+from lookalike.method.regression import Settings, fit_regression
+from lookalike.method.tables import Row, Tables
 from lookalike.rerankers.learnt import MOST_OUTSIDE, Learnt
-from lookalike.retrieval import Search
-from lookalike.transitivity.examples import draw_examples, draw_near_examples
-from lookalike.transitivity.extrapolation import far_from, features_asked
-from lookalike.transitivity.penalty import PENALTIES
-from lookalike.transitivity.regression import Settings, fit_regression
-from lookalike.transitivity.scaling import Scaling
-from lookalike.transitivity.tables import Row, Tables
+from lookalike.search.query import Search
+from tests.method.samples import A, B, C, random_sets, row_of, tables_of
 from tests.rerankers import test_contract as contract
 from tests.rerankers.test_learnt import ABOUT_C, KERNEL, regressor
-from tests.transitivity.samples import A, B, C, random_sets, row_of, tables_of
 
 CHOICES = {
     "over": ("max", "mean"),
@@ -238,13 +236,13 @@ def test_a_damaged_share_is_refused(name: str, share: list[float]) -> None:
 )
 def test_options_that_there_are_not_are_refused(text: str, says: str, gallery: Tables) -> None:
     with pytest.raises(BadInput, match=says):
-        parts.build("rerankers", f"learnt:{text}").fit(gallery, rng())
+        registry.build("rerankers", f"learnt:{text}").fit(gallery, rng())
 
 
 def test_the_papers_recipe_is_found_by_the_text_it_always_had() -> None:
     told = "learnt:proxies=10,references=200,epsilon=0.4,penalty=1000.0,gamma=0.2"
-    assert parts.spec(Learnt()) == told
-    assert parts.spec(Learnt(over="mean")) == f"{told},over=mean"
+    assert registry.spec(Learnt()) == told
+    assert registry.spec(Learnt(over="mean")) == f"{told},over=mean"
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -253,10 +251,12 @@ def test_every_combination_keeps_the_contract(
 ) -> None:
     def build(name: str, **wanted: object) -> Learnt:
         options = "".join(f",{key}={value}" for key, value in wanted.items())
-        part: Learnt = parts.build("rerankers", f"{name}:{spec}{options}")
+        part: Learnt = registry.build("rerankers", f"{name}:{spec}{options}")
         return part
 
-    assert parts.spec(parts.build("rerankers", parts.spec(build("learnt")))) == parts.spec(build("learnt"))
+    assert registry.spec(registry.build("rerankers", registry.spec(build("learnt")))) == registry.spec(
+        build("learnt")
+    )
     monkeypatch.setattr(contract, "build", build)
     if "over=mean" in spec:
         # All proxies together decide, so no single one is named, and the score is not the baseline.

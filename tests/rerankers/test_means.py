@@ -8,7 +8,7 @@ import pytest
 from lookalike.rerankers.arithmetic_mean import ArithmeticMean
 from lookalike.rerankers.geometric_mean import GeometricMean
 from lookalike.rerankers.quadratic_mean import QuadraticMean
-from tests.transitivity.samples import A, B, C, row_of, tables_of
+from tests.method.samples import A, B, C, row_of, tables_of
 
 # Query A; B given C: s1 = 0.28, s3 = 0.96; C given B: s1 = 0.8, s3 = 0.96. What is said of B, and of C:
 #   (s1 + s3) / 2           (0.28 + 0.96) / 2                           (0.8 + 0.96) / 2

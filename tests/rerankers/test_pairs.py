@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.rerankers._pairs import PairScores
-from lookalike.transitivity.lists import nearest_lists
+from lookalike.method.neighbours import nearest_lists
+from lookalike.rerankers.k_reciprocal import PairScores
 from tests.rerankers.worked import random_table, world
 
 

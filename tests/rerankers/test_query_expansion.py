@@ -7,8 +7,8 @@ import pytest
 
 from lookalike.errors import BadInput
 from lookalike.rerankers.query_expansion import QueryExpansion
+from tests.method.samples import row_of, tables_of
 from tests.rerankers.worked import ask, both_ways, symmetric
-from tests.transitivity.samples import row_of, tables_of
 
 
 @both_ways

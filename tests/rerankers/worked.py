@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lookalike.method.proxies import find_neighbours
+from lookalike.method.tables import Row, Tables, rows
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import Examples, Match, Mode, Prepared, PreparedSets, SetSimilarity
-from lookalike.transitivity.proxies import find_neighbours
-from lookalike.transitivity.tables import Row, Tables, rows
 
 # Every worked case holds for a member of the gallery and for a query from outside.
 both_ways = pytest.mark.parametrize("inside", [False, True], ids=["outside", "inside"])

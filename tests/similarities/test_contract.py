@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from lookalike import parts
+from lookalike import registry
 from lookalike.errors import BadInput, NotFound
 from lookalike.similarities._exemplars import ExemplarSimilarity
 from lookalike.similarities._subspaces import SubspaceSimilarity
 from lookalike.similarities.contract import Examples, Match, Prepared, PreparedSets, SetSimilarity
 from lookalike.similarities.max_max import MaxMax
-from tests.transitivity.samples import random_sets
+from tests.method.samples import random_sets
 
-NAMES = [*parts.names("similarities"), "max_max:half=true", "manifold:half=true"]
+NAMES = [*registry.names("similarities"), "max_max:half=true", "manifold:half=true"]
 SIZES = (1, 2, 3, 5, 8, 14, 7, 6)  # 14 is more than a set of exemplars keeps
 
 
@@ -31,7 +31,7 @@ def faces_of(number: int, count: int | None = None, dimension: int = 12) -> np.n
 
 @pytest.fixture(params=NAMES)
 def part(request: pytest.FixtureRequest) -> SetSimilarity:
-    return parts.build("similarities", request.param)
+    return registry.build("similarities", request.param)
 
 
 @pytest.fixture
@@ -261,10 +261,10 @@ def test_what_is_no_set_of_faces_is_refused(part: SetSimilarity, wrong: np.ndarr
         part.prepare(wrong)
 
 
-@pytest.mark.parametrize("name", parts.names("similarities"))
+@pytest.mark.parametrize("name", registry.names("similarities"))
 def test_unknown_option_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match=f"'{name}' has no option 'colour=3': its options are "):
-        parts.build("similarities", f"{name}:colour=3")
+        registry.build("similarities", f"{name}:colour=3")
 
 
 class FirstFace(SetSimilarity):
@@ -288,7 +288,7 @@ class FirstFace(SetSimilarity):
 
 def test_an_object_that_keeps_the_contract_is_welcome() -> None:
     own = FirstFace()
-    assert parts.build("similarities", own) is own
+    assert registry.build("similarities", own) is own
     sets = PreparedSets.join(
         [own.prepare(np.array(faces)) for faces in ([[1.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]])]
     )
@@ -302,7 +302,7 @@ def test_an_object_that_does_not_is_refused() -> None:
     with pytest.raises(
         BadInput, match="a similarity is a name or a SetSimilarity, got float: choose one of dffs"
     ):
-        parts.build("similarities", 3.0)
+        registry.build("similarities", 3.0)
     with pytest.raises(TypeError, match="abstract"):
         SetSimilarity()
 
@@ -310,7 +310,7 @@ def test_an_object_that_does_not_is_refused() -> None:
 OUTSIDE = '''
 from lookalike.similarities.max_max import MaxMax
 from threadpoolctl import threadpool_limits
-from tests.transitivity.samples import random_sets
+from tests.method.samples import random_sets
 
 
 class FromAfar(MaxMax):
@@ -340,25 +340,25 @@ def test_another_package_is_found_by_its_entry_points(
         "broken = afar_that_is_not_there:Part\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    assert {"from_afar", "max_max"} <= set(parts.names("similarities"))
-    part = parts.build("similarities", "from_afar:samples=3")
+    assert {"from_afar", "max_max"} <= set(registry.names("similarities"))
+    part = registry.build("similarities", "from_afar:samples=3")
     assert type(part).__name__ == "FromAfar"
     assert len(part.prepare(faces_of(5))["faces"]) == 3
     with pytest.raises(
         BadInput, match="'from_afar' has no option 'preimage=nearest': its options are samples="
     ):
-        parts.build("similarities", "from_afar:preimage=nearest")
+        registry.build("similarities", "from_afar:preimage=nearest")
     with pytest.raises(
         NotFound, match=r"afar_for_test:NoPart is offered as similarity 'no_part' but does not keep"
     ):
-        parts.build("similarities", "no_part")
+        registry.build("similarities", "no_part")
     with pytest.raises(NotFound, match="'broken' of another package cannot be loaded: No module named"):
-        parts.build("similarities", "broken")
+        registry.build("similarities", "broken")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_linear_algebra_threads_do_not_show_in_prepared_sets(name: str) -> None:
-    part = parts.build("similarities", name)
+    part = registry.build("similarities", name)
     faces = np.random.default_rng(0).normal(size=(300, 800))
     with threadpool_limits(1, "blas"):
         one = part.prepare(faces)
@@ -393,7 +393,7 @@ def test_prepared_sets_take_a_mask() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_symmetric_to_the_last_bit(name: str) -> None:
-    part = parts.build("similarities", name)
+    part = registry.build("similarities", name)
     prepared = [part.prepare(faces) for faces in random_sets(12, seed=1, largest=12)]
     for i, a in enumerate(prepared):
         for b in prepared[:i]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lookalike.demo.vectors import vector_world
 from lookalike.errors import BadInput
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
-from lookalike.worlds.vectors import vector_world
 
 # r = {(1,0), (0.6,0.8)}, p = {(0.8,-0.6), (0,1)}
 R = np.array([[1.0, 0.0], [0.6, 0.8]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lookalike.collection import connections
+from lookalike.gallery import connection
 
 
 def write_twice(folder: str) -> None:
@@ -19,4 +19,4 @@ def write_twice(folder: str) -> None:
 
 
 def create(path: str) -> None:
-    connections.create(Path(path))
+    connection.create(Path(path))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.collection.gallery import Gallery
+from lookalike.gallery.gallery import Gallery
 from tests.trust.shim import Bench, Operation, Spoil, library, read_log
 from trust import t02_power_cuts, t03_io_errors, t04_recovery, t05_litter
 from trust.outcome import Outcome
@@ -39,12 +39,12 @@ def passed(outcome: Outcome, least: int) -> None:
 
 @needs_shim
 def test_power_cuts() -> None:
-    passed(t02_power_cuts.run(0.02, SEED), 100)
+    passed(t02_power_cuts.run(0.03, SEED), 100)
 
 
 @needs_shim
 def test_io_errors() -> None:
-    passed(t03_io_errors.run(0.05, SEED), 20)
+    passed(t03_io_errors.run(0.08, SEED), 20)
 
 
 @needs_shim

@@ -12,7 +12,7 @@ import pytest
 from lookalike.progress import Item
 from trust import apart
 from trust.__main__ import main
-from trust.course import Watch, run_course
+from trust.course import Watch, run_at_once, run_course
 from trust.outcome import Failures, Outcome, share_of, tried
 from trust.page import as_page, bound
 from trust.record import Record
@@ -78,6 +78,21 @@ def test_a_course_is_recorded_and_goes_on(tmp_path: Path, capsys: pytest.Capture
     assert "- T20: case 3: lost" in page
 
 
+def test_a_test_that_cannot_be_run_does_not_end_the_course(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = Record(tmp_path / "trust.json")
+    (broken, _), (good, asked) = a_test("T1"), a_test("T2")
+
+    def refuse(*_: object) -> Outcome:
+        raise RuntimeError("no compiler")
+
+    broken.module.run = refuse
+    assert run_course({"T1": broken, "T2": good}, record) == ["T1"]
+    assert "could not be run: RuntimeError: no compiler" in capsys.readouterr().out
+    assert (asked, list(record.read())) == ([1.0], ["T2"])
+
+
 def test_a_small_run_does_not_take_the_place_of_a_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,7 +115,43 @@ def test_a_test_stops_when_its_time_is_over() -> None:
 
 def test_the_rule_of_three() -> None:
     assert (bound(1000, 0), bound(10_000, 0), bound(10, 1), bound(0, 0)) == ("0.30%", "0.03%", "", "")
-    assert as_page({}).startswith("# What was tried")
+
+
+def test_the_page_does_not_show_an_earlier_version_as_this_one(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    record = Record(tmp_path / "t" / "trust.json")
+    record.keep(a_test("T6")[0], Outcome("T6", 900, [], 1.0, "a note"), 1.0, 7, is_short=False)
+    known = record.read()
+    page = as_page(known, known["T6"]["version"], ["T6", "T7"])
+    assert "| T6 | does" in page
+    assert "- T7: never recorded" in page
+    later = as_page(known, "99.0", ["T6"])
+    assert "| T6 |" not in later
+    assert "a note" not in later
+    assert f"- T6: last on {known['T6']['version']} ({known['T6']['date']}), 900 cases, 0 failures" in later
+    assert "- T6: much" in later
+
+
+def test_several_at_once_are_all_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "trust.json").write_text(json.dumps({"T1": {"seconds": 1.0}, "T2": {"seconds": 5.0}}))
+    begun: list[list[str]] = []
+
+    def run(words: list[str], **_: object) -> types.SimpleNamespace:
+        begun.append(words[3:])
+        code = {"T2": 1, "T3": 2}.get(words[3], 0)
+        return types.SimpleNamespace(returncode=code, stdout=f"{words[3]} is told\n")
+
+    monkeypatch.setattr("trust.course.subprocess.run", run)
+    record = Record(tmp_path / "trust.json")
+    assert run_at_once(["T1", "T2", "T3"], record, 1, ["--seed", "7"]) == ["T2", "T3"]
+    # What nobody knows begins, then what took longest.
+    assert [words[0] for words in begun] == ["T3", "T2", "T1"]
+    assert begun[0][1:] == ["--jobs", "1", "--seed", "7"]
+    said = capsys.readouterr().out
+    assert all(f"{name} is told" in said for name in ("T1", "T2", "T3"))
+    assert "T3   could not be run: it ended with 2" in said
 
 
 def test_every_test_says_what_it_does() -> None:

@@ -14,12 +14,12 @@ TESTS = every_test()
 @pytest.mark.parametrize(
     ("name", "share", "least"),
     [
-        ("T19", 0.01, 20),
+        ("T19", 0.02, 20),
         ("T20", 0.01, 2),
-        ("T21", 0.025, 50),
+        ("T21", 0.05, 50),
         ("T22", 0.1, 5),
         ("T23", 0.4, 20),
-        ("T28", 0.04, 200),
+        ("T28", 0.08, 200),
     ],
 )
 def test_nothing_fails(name: str, share: float, least: int) -> None:

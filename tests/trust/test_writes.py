@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lookalike import disk
+from lookalike import atomic
 
 ROOT = Path(__file__).parents[2] / "lookalike"
-FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "disk.py")
+FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "atomic.py")
 
 OS = {
     *("write", "pwrite", "writev", "sendfile", "copy_file_range", "fsync", "fdatasync", "sync"),
@@ -42,10 +42,10 @@ PATH = {
 SAVING = {
     *("save", "savez", "savez_compressed", "savetxt", "savefig", "imwrite", "imsave", "dump", "open_memmap"),
 }
-# What gives a stream that may be written to: memory, or a file of `disk`.
-STREAMS = {"io.BytesIO", "BytesIO", "io.StringIO", "disk.writing", "disk.new_file"}
+# What gives a stream that may be written to: memory, or a file of `atomic`.
+STREAMS = {"io.BytesIO", "BytesIO", "io.StringIO", "atomic.writing", "atomic.new_file"}
 # Our own methods of these names, by the name before the dot.
-OURS = {"store", "judging", "naming", "deciding", "desk_of(request)", "self.store", "self.deciding", "events"}
+OURS = {"store", "judge", "deciding", "parts_of(request)", "self.store", "self.deciding", "events"}
 
 
 def findings(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -87,7 +87,7 @@ def _bad_imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 
 def _streams(tree: ast.Module) -> Iterator[str]:
-    """Names that stand for memory, or for a file that `disk` gave."""
+    """Names that stand for memory, or for a file that `atomic` gave."""
     for node in ast.walk(tree):
         made: list[tuple[ast.expr, ast.expr | None]] = []
         if isinstance(node, ast.Assign):
@@ -104,7 +104,7 @@ def _writes(call: ast.Call, streams: set[str]) -> bool:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
     owner = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
     first = ast.unparse(call.args[0]) if call.args else ""
-    if owner == "disk" or owner in OURS or first in streams:
+    if owner == "atomic" or owner in OURS or first in streams:
         return False
     if name in ("open", "fdopen", "ZipFile", "memmap", "load"):
         return _mode_writes(call, name, owner)
@@ -141,7 +141,7 @@ def test_nobody_else_writes() -> None:
         for path in FILES
         for line, text in findings(ast.parse(path.read_text("utf-8")))
     ]
-    assert found == [], "write through lookalike/disk.py instead"
+    assert found == [], "write through lookalike/atomic.py instead"
 
 
 WRITING = """
@@ -181,7 +181,7 @@ np.load(path, mmap_mode="r")
 av.open(stream, "r")
 shutil.disk_usage(path)
 store.save(kind, arrays)
-with disk.writing(path) as file:
+with atomic.writing(path) as file:
     np.savez(file, a=a)
 memory = io.BytesIO()
 image.save(memory, "PNG")
@@ -198,28 +198,28 @@ def test_the_scan_lets_read() -> None:
 
 
 def test_everything_is_private(tmp_path: Path) -> None:
-    made = disk.make_folders(tmp_path / "a" / "b")
-    disk.make_folder(tmp_path / "a" / "c")
-    disk.write(tmp_path / "a" / "one", b"1")
-    disk.write_new(tmp_path / "a" / "two", b"2")
-    disk.create(tmp_path / "a" / "three")
+    made = atomic.make_folders(tmp_path / "a" / "b")
+    atomic.make_folder(tmp_path / "a" / "c")
+    atomic.write(tmp_path / "a" / "one", b"1")
+    atomic.write_new(tmp_path / "a" / "two", b"2")
+    atomic.create(tmp_path / "a" / "three")
     assert made == [tmp_path / "a" / "b", tmp_path / "a"]
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")}
     assert modes == {"a": 0o700, "b": 0o700, "c": 0o700, "one": 0o600, "two": 0o600, "three": 0o600}
 
 
 def test_nothing_is_overwritten_unless_asked(tmp_path: Path) -> None:
-    disk.write(tmp_path / "file", b"old")
+    atomic.write(tmp_path / "file", b"old")
     with pytest.raises(FileExistsError):
-        disk.write(tmp_path / "file", b"new")
+        atomic.write(tmp_path / "file", b"new")
     assert (tmp_path / "file").read_bytes() == b"old"
-    disk.write(tmp_path / "file", b"new", over=True)
+    atomic.write(tmp_path / "file", b"new", over=True)
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"new"]
 
 
 def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     def interrupted() -> None:
-        with disk.writing(tmp_path / "file") as file:
+        with atomic.writing(tmp_path / "file") as file:
             file.write(b"half")
             raise KeyboardInterrupt
 

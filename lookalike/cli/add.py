@@ -1,0 +1,154 @@
+"""Commands that fill a gallery: add, describe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lookalike.cli.output import Address, GalleryPath, Json, Progresses, Quiet, plain, print_json, say
+from lookalike.errors import BadInput
+from lookalike.progress import counted
+
+if TYPE_CHECKING:
+    from lookalike.ingest.footage import Added
+    from lookalike.ingest.plan import Plan
+
+
+def add(
+    gallery: GalleryPath,
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Films, photos and folders of them; YouTube Faces, .npz and Parquet files, lists of faces.",
+        ),
+    ],
+    descriptor: Annotated[
+        str | None,
+        typer.Option(help="What describes faces (default: as in the gallery, or sface; lbp if --cropped)."),
+    ] = None,
+    cropped: Annotated[
+        bool | None,
+        typer.Option(
+            "--cropped/--photos",
+            help="Pictures are faces cut out already, an innermost folder being a set; or photos to look for "
+            "faces in (default: as in the gallery, or photos).",
+            show_default=False,
+        ),
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(metavar="N", help="Look for faces in N frames of each second of film.")
+    ] = 5.0,
+    array: Annotated[
+        str | None, typer.Option(help="Array of the source (default: images, or the only one).")
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The .npy or .npz file that describes a list of faces (IJB, MOT)."),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Keep at most N faces of a set, evenly spread (default: all; 50 of a track)."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be looked at in films and photos.")
+    ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine", metavar="NAME", help="Where films and photos are looked through: local or ray."
+        ),
+    ] = "local",
+    address: Address = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Add the faces of films and photos to a gallery, or sets of ready-made faces."""
+    from lookalike.cli.find import open_engine
+    from lookalike.ingest.add import add as add_sources
+
+    if not all(sources):
+        raise typer.BadParameter("a SOURCE is empty: name a folder or a file")
+
+    def tell(plan: Plan) -> bool:
+        say(f"{plan}", quiet and not dry_run)
+        return True
+
+    with open_engine(engine, address) as place:
+        done = add_sources(
+            gallery,
+            sources,
+            descriptor,
+            array,
+            Progresses(quiet),
+            features=features,
+            most=most,
+            cropped=cropped,
+            rate=rate,
+            tell=tell,
+            dry_run=dry_run,
+            engine=place,
+        )
+    for file, sentence in [*done.remarks, *done.failed]:
+        # What is said of no file is advice: --quiet keeps it back, and with --json it is in `remarks`.
+        say(f"lookalike: {plain(sentence)}", not file and (quiet or json))
+    if json:
+        print_json(
+            {
+                "added": done.added,
+                "unchanged": done.unchanged,
+                "grown": done.grown,
+                "files": done.files,
+                "known_files": done.known,
+                "failed": [{"file": file, "reason": reason} for file, reason in done.failed],
+                "remarks": [{"file": file or None, "remark": remark} for file, remark in done.remarks],
+                "barred": done.barred,
+            }
+        )
+    elif not dry_run:
+        print(_done(done))
+    # Some bad files among good ones are usual; nothing but bad files is a mistake.
+    if done.failed and not (done.files or done.known or done.added or done.unchanged):
+        raise typer.Exit(BadInput.exit_code)
+
+
+def _done(done: Added) -> str:
+    """What was added, in a sentence."""
+    left_out = f"; {len(done.barred)} barred and left out" if done.barred else ""
+    if not (done.files or done.known or done.failed):
+        return f"{counted(len(done.added))} added, {len(done.unchanged)} were there already{left_out}"
+    from lookalike.ingest.plan import counted as number_of
+
+    said = f"{counted(len(done.added))} added from {number_of(done.files, 'file')}"
+    if done.files and not (done.added or done.grown):
+        said = f"no face was found in {number_of(done.files, 'file')}"
+    # An album's set that this run made and then added to is only new.
+    grown = len(set(done.grown) - set(done.added))
+    said += f", {counted(grown)} {'has' if grown == 1 else 'have'} more faces" if grown else ""
+    said += f"; {number_of(done.known, 'file')} known already" if done.known else ""
+    said += left_out
+    return f"{said}; {number_of(len(done.failed), 'file')} could not be read" if done.failed else said
+
+
+def describe(
+    gallery: GalleryPath,
+    descriptor: Annotated[str, typer.Option(help="What describes faces, as in onnx:model=FILE.")],
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Describe every face anew by another model, from the pictures that the gallery keeps, and use that."""
+    from lookalike import open_gallery
+    from lookalike.ingest.redescribe import describe as describe_again
+
+    with open_gallery(gallery) as opened:
+        done = describe_again(opened, descriptor, Progresses(quiet))
+    if json:
+        print_json({"descriptor": done.descriptor, "before": done.before, "described": done.sets})
+    elif done.descriptor == done.before:
+        print(f"{done.descriptor} is in use already")
+    else:
+        print(f"{counted(done.sets)} described; {done.descriptor} is in use, {done.before} is kept beside it")

@@ -1,0 +1,213 @@
+"""Commands that measure: evaluate, compare."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lookalike.cli.find import open_engine, say_caution
+from lookalike.cli.output import (
+    Address,
+    Engine,
+    GalleryPath,
+    Json,
+    Prepare,
+    Progresses,
+    Quiet,
+    Seed,
+    Similarity,
+    plain,
+    print_json,
+    print_table,
+    say,
+)
+
+# What is measured unless something is asked for: what `find` does; in a report, all of the paper's beside it.
+PLAIN = "auto"
+REPORTED = "learnt,arithmetic_mean,geometric_mean,quadratic_mean,auto"
+EVERYTHING = "all"
+# More seeds than these tell nothing new, and each of them is trained.
+MOST_SEEDS = 1000
+
+
+def evaluate(
+    gallery: GalleryPath,
+    labels: Annotated[
+        list[Path],
+        typer.Option(help="csv with set_id,person, .npz with set_names, set_person, YouTube Faces folder."),
+    ],
+    rerankers: Annotated[
+        str | None,
+        typer.Option(help="Second stages to compare, separated by commas, or all (default: auto)."),
+    ] = None,
+    similarity: Similarity = "max_max",
+    prepare: Prepare = "auto",
+    seed: Seed = 0,
+    seeds: Annotated[
+        int | None, typer.Option(help="How many seeds, from --seed on (default: 1, in a report 3).")
+    ] = None,
+    queries: Annotated[
+        list[Path] | None,
+        typer.Option(help="Ask for the sets of this gallery or source, from outside the gallery."),
+    ] = None,
+    split: Annotated[
+        bool, typer.Option("--split", help="Take one set of each person out and ask for it from outside.")
+    ] = False,
+    count_query: Annotated[
+        bool,
+        typer.Option(
+            "--count-query",
+            help="Count the query as its own match, found first, to compare with figures that were made so: "
+            "an ANR becomes c / (c + 1) of itself with c matches, rank-1 and match in 100 are always 1.",
+        ),
+    ] = False,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Also every measure by what this column of the labels says."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a report with figures into this folder.")
+    ] = None,
+    faces: Annotated[bool, typer.Option("--faces", help="The report may show pictures of faces.")] = False,
+    engine: Engine = "local",
+    address: Address = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure on your own data: every set with a match is a query, left out of its own gallery."""
+    from lookalike import index, open_gallery
+    from lookalike.cli.output import print_evaluation, print_groups
+    from lookalike.evaluation.experiment import Experiment, check_experiment
+    from lookalike.evaluation.groups import grouped
+    from lookalike.evaluation.labels import join_labels, read_groups, read_labels, with_nobody
+    from lookalike.search.question import read_queries
+
+    if split and queries:
+        raise typer.BadParameter("--split and --queries are two different protocols: give one of them")
+    if count_query and (split or queries):
+        raise typer.BadParameter(
+            "--count-query is about sets of the gallery: a query from outside, as of --split and --queries, "
+            "cannot be its own match"
+        )
+    if count_query and report is not None:
+        raise typer.BadParameter(
+            "--count-query has no report: what its figures and tests say holds with the query left out"
+        )
+    if faces and report is None:
+        raise typer.BadParameter("--faces is about a report: give --report DIR too")
+    if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+        raise typer.BadParameter(f"--seeds must be from 1 to {MOST_SEEDS}, got {seeds}")
+    if report is not None:
+        _check_report(report)
+    names = _names((PLAIN if report is None else REPORTED) if rerankers is None else rerankers)
+    chosen = range(seed, seed + (seeds or (1 if report is None else 3)))
+    known = join_labels(read_labels(path) for path in labels)
+    groups = None if by is None else read_groups(labels, by)
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
+        asked = [query for path in queries for query in read_queries(opened, path)] if queries else None
+        unlabelled = 0
+        if by is not None:
+            known, unlabelled = with_nobody(known, [*opened.ids(), *(one.id for one in asked or ())])
+        check_experiment(opened, known, names, chosen, asked)
+        track = Progresses(quiet)
+        tables = index(opened, similarity, track, prepare, place, track.before)
+        experiment = Experiment(opened, tables, known, names, chosen, asked, split, count_query)
+        if not split:
+            for name in experiment.methods:
+                for fitted in experiment.fitted(name, track, track.before):
+                    say_caution(fitted, quiet)
+        sweep = experiment.focus if report is not None else None
+        done = experiment.already_asked(sweep)
+        if done:
+            say(f"going on after {done} queries of an interrupted run", quiet)
+        result = experiment.run(sweep, track)
+        parted = None if by is None or groups is None else grouped(result, by, groups, unlabelled)
+        if report is not None:
+            from lookalike.evaluation.report import report as write
+
+            write(report, experiment, result, faces, _command(), track, parted)
+        experiment.finish()
+    if json:
+        print_json(result.to_dict() | ({} if parted is None else {"by": parted.to_dict()}))
+    else:
+        print_evaluation(result)
+        if parted is not None:
+            print_groups(parted)
+    if report is not None:
+        say(f"the report is in {report / 'report.html'}", quiet)
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="A.json", help="report.json of a run, or its folder.")],
+    second: Annotated[Path, typer.Argument(metavar="B.json", help="report.json of another run.")],
+    json: Json = False,
+) -> None:
+    """Hold two recorded runs against each other, query by query where both asked the same."""
+    from lookalike.evaluation.compare import compare as compare_records
+    from lookalike.evaluation.compare import read_record, words
+    from lookalike.evaluation.measures import MEASURES
+
+    found = compare_records(read_record(first), read_record(second))
+    if json:
+        print_json(found.to_dict())
+        return
+    for what, names in ((f"only in {first}", found.only_first), (f"only in {second}", found.only_second)):
+        if names:
+            print(plain(f"{what}: {', '.join(names)}"))
+    if found.differences:
+        print(f"made otherwise: {', '.join(found.differences)}")
+    columns = [("method", "left"), ("measure", "left"), ("first", "right"), ("second", "right")]
+    print_table(
+        [*columns, ("second - first", "right"), ("95 % interval", "left"), ("p", "right")],
+        (
+            (
+                line.method,
+                MEASURES[line.measure][0],
+                f"{line.first:.4f}",
+                f"{line.second:.4f}",
+                f"{line.change.difference.mean if line.change else line.second - line.first:+.4f}",
+                f"{line.change.difference.low:+.4f} to {line.change.difference.high:+.4f}"
+                if line.change
+                else "-",
+                f"{line.p_corrected:.4f}" if line.change else "-",
+            )
+            for line in found.lines
+        ),
+    )
+    print(plain(words(found)))
+
+
+def _check_report(folder: Path) -> None:
+    """Refuse a folder that could not be written in the end, before the work is done."""
+    from lookalike.evaluation.drawing import check_libraries
+    from lookalike.evaluation.report import check_report_folder
+
+    check_libraries()
+    check_report_folder(folder)
+
+
+def _command() -> str:
+    """How the command was called, as a person would type it."""
+    return shlex.join(["lookalike", *sys.argv[1:]])
+
+
+def _names(text: str) -> list[str]:
+    """Split a list of parts at its commas, but not at those between the options of a part."""
+    names: list[str] = []
+    for piece in filter(None, (piece.strip() for piece in text.split(","))):
+        if names and "=" in piece and ":" not in piece:
+            names[-1] += f",{piece}"
+        else:
+            names.append(piece)
+    if EVERYTHING in names:
+        from lookalike import registry
+
+        # What is named comes first, in its order; then everybody else.
+        named = [name for name in names if name != EVERYTHING]
+        others = sorted(registry.names("rerankers"), key=lambda name: name != PLAIN)
+        return [*named, *(name for name in others if name not in named)]
+    return names

@@ -1,0 +1,468 @@
+"""Commands that keep a gallery: index, train, status, list, remove, export, merge, forget."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from lookalike.cli.output import (
+    Address,
+    Engine,
+    GalleryPath,
+    Json,
+    OneReranker,
+    Prepare,
+    Progresses,
+    Quiet,
+    Seed,
+    Similarity,
+    listed,
+    plain,
+    print_json,
+    print_table,
+    say,
+    seen_from_to,
+)
+from lookalike.errors import BadInput
+from lookalike.faceset import natural_order
+from lookalike.progress import counted
+from lookalike.resources import in_words
+
+if TYPE_CHECKING:
+    from lookalike.engines.contract import Machine
+    from lookalike.gallery.forget import Bar, Receipt
+    from lookalike.gallery.media import MediaFile
+    from lookalike.gallery.queries import SetFacts
+    from lookalike.gallery.wipe import WipeDue
+
+
+# The kinds of what is barred, where there are several.
+MANY: Final = {"file": "files", "set": "sets", "face": "faces", "person": "people"}
+
+
+def forget(
+    gallery: GalleryPath,
+    sets: Annotated[list[str] | None, typer.Argument(metavar="[SET...]", help="Set ids.")] = None,
+    person: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Forget all sets of a person, and their names.")
+    ] = None,
+    bar: Annotated[
+        bool, typer.Option("--bar", help="Keep hashes of files, sets and faces, so that none enters again.")
+    ] = False,
+    bar_alike: Annotated[
+        bool,
+        typer.Option(
+            "--bar-alike",
+            help="Also keep what the person looks like (biometric data), so that nobody like them enters.",
+        ),
+    ] = False,
+    receipt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the receipt here, without ids or names.")
+    ] = None,
+    barred: Annotated[
+        bool, typer.Option("--barred", help="Forget nothing; list what must not enter again.")
+    ] = False,
+    unbar: Annotated[
+        int | None, typer.Option(metavar="N", help="Forget nothing; let in again what forgetting N barred.")
+    ] = None,
+    now: Annotated[
+        bool,
+        typer.Option("--now", help="Rewrite a large file at once; alone: carry out a wipe that is due."),
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Forget sets or a person for good, with a receipt; keep them out from now on, if asked."""
+    from lookalike import open_gallery
+    from lookalike.gallery import forget as work
+
+    wanted = (bool(sets or person), barred, unbar is not None).count(True)
+    if wanted > 1 or (not wanted and not now) or (barred and now):
+        raise BadInput(
+            "say what is wanted: sets or --person to be forgotten, or --barred, or --unbar, or --now alone"
+        )
+    with open_gallery(gallery) as opened:
+        if barred:
+            _print_barred(work.barred_list(opened), json)
+        elif unbar is not None:
+            one = work.unbar(opened, unbar)
+            if now:
+                opened.wipe()
+            _print_unbarred(one, opened.wipe_due(), json, gallery)
+        elif not wanted:
+            due = opened.wipe_due()
+            opened.wipe()
+            _print_wiped(due, json, gallery)
+        else:
+            track = Progresses(quiet)
+            done = work.forget(opened, sets or (), person, bar, bar_alike, receipt, track, now)
+            _print_receipt(done, json, gallery)
+
+
+def _print_receipt(done: Receipt, json: bool, gallery: Path) -> None:
+    if json:
+        print_json({**done.facts(), "forgotten": list(done.sets), "originals": list(done.originals)})
+        return
+    gone = done.gone
+    print(f"{counted(len(done.sets))} forgotten at {done.made} (number {gone.event})")
+    rows = ", ".join(f"{count} {table}" for table, count in gone.rows.items())
+    print(f"rows deleted: {rows}; pictures among them: {gone.pictures}")
+    print("file: " + ("rewritten" if done.is_wiped else due_in_words(done.wipe_due, gallery)))
+    if done.derived.rewritten:
+        print(f"tables rewritten without it: {len(done.derived.rewritten)}")
+    if done.derived.deleted:
+        print(f"tables deleted, made again when they are needed: {len(done.derived.deleted)}")
+    for content in gone.contents:
+        print(f"content: {content}")
+    if gone.files_kept:
+        print(f"files whose entries stay, since other sets are of them: {gone.files_kept}")
+    if gone.barred:
+        print(f"barred: {_entries(gone.barred)}")
+    for one in done.copies:
+        print(f"backup: {plain(one.path)} {one.state}")
+    for path in done.originals:
+        print(f"untouched: {plain(path)}")
+
+
+def _print_barred(found: list[Bar], json: bool) -> None:
+    if json:
+        print_json({"barred": [_as_json(one) for one in found]})
+        return
+    columns = [("number", "right"), ("made", "left"), ("entries", "left"), ("recognised by", "left")]
+    print_table(
+        columns, ((one.number, one.made, _entries(one.counts), ", ".join(one.models)) for one in found)
+    )
+
+
+def _print_unbarred(one: Bar, due: WipeDue | None, json: bool, gallery: Path) -> None:
+    if json:
+        print_json({"unbarred": _as_json(one), "wipe_due": None if due is None else asdict(due)})
+        return
+    print(f"let in again: {_entries(one.counts)}")
+    if due is not None:
+        print(f"file: {due_in_words(due, gallery)}")
+
+
+def _print_wiped(due: WipeDue | None, json: bool, gallery: Path) -> None:
+    """Say that the wipe which was due is done."""
+    if json:
+        print_json({"wipe_due": None})
+    elif due is None:
+        print(f"no wipe of {gallery} is due")
+    else:
+        print(f"{gallery} was wiped: {in_words(due.bytes)} rewritten")
+
+
+def due_in_words(due: WipeDue | None, gallery: Path) -> str:
+    """What is still to be wiped in a gallery file, when that is done, and how it is done at once."""
+    if due is None or not due.is_overwritten:
+        return "in use, it is wiped when it is next opened"
+    when = f"the next command after {due.until}" if due.until else "the next command"
+    command = f"`lookalike forget {shlex.quote(str(gallery))} --now`"
+    return f"rows overwritten; a wipe is due, {due}: by {when}, or at once by {command}"
+
+
+def _entries(counts: Mapping[str, int]) -> str:
+    """How many of each kind, in words."""
+    return ", ".join(f"{count} {kind if count == 1 else MANY[kind]}" for kind, count in counts.items())
+
+
+def _as_json(one: Bar) -> dict[str, object]:
+    return {"number": one.number, "made": one.made, "entries": dict(one.counts), "models": list(one.models)}
+
+
+# Commands that keep a gallery: index, train, status, list, remove, export, merge.
+
+
+def index(
+    gallery: GalleryPath,
+    similarity: Similarity = "max_max",
+    prepare: Prepare = "auto",
+    prepare_again: Annotated[
+        bool,
+        typer.Option("--prepare-again", help="Learn the preparation anew, from the gallery as it is now."),
+    ] = False,
+    engine: Engine = "local",
+    address: Address = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Prepare the sets and find the neighbours of each; only what is new is compared."""
+    from lookalike import index as open_tables
+    from lookalike import open_gallery, registry
+    from lookalike.cli.find import open_engine
+    from lookalike.indexing import transform
+
+    shown = Progresses(quiet)
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
+        registry.build("similarities", similarity)  # says so if there is none, before anything is learnt
+        if prepare_again:
+            chosen = transform.choose(opened, prepare)
+            if not chosen.is_learnt:
+                say(f"{registry.spec(chosen)} learns nothing: there is nothing to learn again", quiet)
+            elif len(opened):
+                transform.prepare(opened, prepare, shown, again=True, before=shown.before)
+        tables = open_tables(opened, similarity, shown, prepare, place, shown.before)
+    written, prepared = registry.spec(tables.similarity), registry.spec(tables.preparation)
+    if json:
+        print_json({"sets": len(tables), "similarity": written, "preparation": prepared})
+    else:
+        after = f", prepared by {prepared}" if tables.preparation.is_learnt else ""
+        print(f"{counted(len(tables))} indexed by {written}{after}")
+
+
+def train(
+    gallery: GalleryPath,
+    reranker: OneReranker = "auto",
+    similarity: Similarity = "max_max",
+    prepare: Prepare = "auto",
+    seed: Seed = 0,
+    engine: Engine = "local",
+    address: Address = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn the second stage from the gallery itself, without a label."""
+    from lookalike import open_gallery, open_search, registry
+    from lookalike.cli.find import open_engine, say_caution
+
+    shown = Progresses(quiet)
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
+        search = open_search(
+            opened, similarity, reranker, seed, shown, False, prepare, place, before=shown.before
+        )
+        say_caution(search.reranker, quiet)
+    if json:
+        print_json(
+            {
+                "reranker": registry.spec(search.reranker),
+                "sets": len(search.tables),
+                "seed": seed,
+                "finding": search.reranker.finding,
+            }
+        )
+    else:
+        print(f"{registry.spec(search.reranker)} is ready on {counted(len(search.tables))}")
+        if search.reranker.finding:
+            print(search.reranker.finding[0].upper() + search.reranker.finding[1:])
+
+
+def status(
+    gallery: GalleryPath, engine: Engine = "local", address: Address = None, json: Json = False
+) -> None:
+    """Say what a gallery holds, which of its tables are up to date, and which slices of it are open where."""
+    from lookalike import open_gallery
+    from lookalike.cli.find import open_engine
+    from lookalike.indexing.build import index_states
+    from lookalike.indexing.slices import slice_states
+    from lookalike.indexing.transform import preparation_states
+
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
+        facts, tables, learnt = opened.facts(), index_states(opened), preparation_states(opened)
+        slices, machines = slice_states(opened, place)
+        due = opened.wipe_due()
+    if not (place.is_here or machines):
+        say("no cluster was named, so nobody was asked what is open: give --address HOST:PORT, or auto")
+    if json:
+        spread = {"slices": slices, "machines": [asdict(one) for one in machines]}
+        wipe = None if due is None else asdict(due)
+        print_json({**facts, "wipe_due": wipe, "preparations": learnt, "tables": tables, **spread})
+        return
+    for name, value in facts.items():
+        print(f"{name}: {value}")
+    if due is not None:
+        print(f"file: {due_in_words(due, gallery)}")
+    for one in learnt:
+        print(f"preparation: {one['name']}{' (default)' if one['is_default'] else ''}{_learnt(one, gallery)}")
+    for table in tables:
+        print(f"table: {table['kind']}: {'up to date' if table['fits'] else 'made again when needed'}")
+    _print_slices(slices, is_asked=bool(machines))
+    _print_machines(machines)
+
+
+def _learnt(one: Mapping[str, Any], gallery: Path) -> str:
+    """What is known of a preparation, behind its name."""
+    if "sets" not in one:
+        return ": learnt when needed" if one["is_learnt"] else ""
+    told = f": learnt from {counted(one['sets'])}, {one['new_sets']} are new since"
+    told += f" ({one['reason']})" if one["reason"] else ""
+    if one["is_stale"]:
+        words = f"index {shlex.quote(str(gallery))} --prepare {one['name']} --prepare-again"
+        told += f": stale, renew it by `lookalike {words}`"
+    return told
+
+
+def list_sets(
+    gallery: GalleryPath,
+    files: Annotated[bool, typer.Option("--files", help="List films and photos instead.")] = False,
+    json: Json = False,
+) -> None:
+    """List the sets of a gallery, or the files it knows."""
+    from lookalike import open_gallery
+
+    with open_gallery(gallery) as opened:
+        if files:
+            _print_files(opened.files(), json)
+            return
+        sets = sorted(opened.listing(), key=lambda one: natural_order(one.id))
+        paths = opened.paths()
+    if json:
+        known = ("id", "origin", "faces", "start", "end")
+        told = [{name: getattr(one, name) for name in known} for one in sets]
+        print_json({"sets": [{**one, "files": paths.get(one["id"], [])} for one in told]})
+        return
+    columns = [("set", "left"), ("faces", "right"), ("time", "left"), ("origin", "left")]
+    print_table(
+        columns,
+        (
+            (one.id, one.faces, seen_from_to(one.start, one.end), _origin(one, paths.get(one.id, [])))
+            for one in sets
+        ),
+    )
+
+
+def _origin(one: SetFacts, paths: Sequence[str]) -> str:
+    """Where a set is from: its file, or all photos of it, folder by folder."""
+    if len(paths) < 2:
+        return one.origin
+    folders: dict[PurePath, list[str]] = {}
+    for path in paths:
+        folders.setdefault(PurePath(path).parent, []).append(path)
+    if len(folders) == 1:
+        # As it was given, which is shorter.
+        return f"{PurePath(one.origin).parent}: {listed(paths)}"
+    return "; ".join(f"{folder}: {listed(several)}" for folder, several in folders.items())
+
+
+def _print_files(found: Sequence[MediaFile], json: bool) -> None:
+    files = sorted(found, key=lambda one: natural_order(one.path))
+    if json:
+        known = ("path", "kind", "size", "content", "settings", "remark")
+        print_json({"files": [{name: getattr(one, name) for name in known} for one in files]})
+        return
+    columns = [("file", "left"), ("kind", "left"), ("remark", "left")]
+    print_table(columns, ((one.path, one.kind, one.remark) for one in files))
+
+
+def remove(
+    gallery: GalleryPath,
+    sets: Annotated[list[str], typer.Argument(metavar="SET...", help="Set ids.")],
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Remove sets from a gallery and from everything derived from it."""
+    from lookalike import open_gallery
+    from lookalike.gallery.forget import remove as remove_sets
+
+    with open_gallery(gallery) as opened:
+        removed = remove_sets(opened, sets, Progresses(quiet))
+        due = opened.wipe_due()
+    if json:
+        print_json({"removed": removed, "wipe_due": None if due is None else asdict(due)})
+        return
+    print(f"{counted(len(removed))} removed")
+    if due is not None:
+        print(f"file: {due_in_words(due, gallery)}")
+
+
+def export(
+    gallery: GalleryPath,
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The .npz file to write; with --person, a folder.")
+    ],
+    sets: Annotated[
+        list[str] | None, typer.Argument(metavar="[SET...]", help="Set ids (default: all).")
+    ] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Also write the pictures into this folder.")] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Write everything held about a person, for them to read."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write sets into a file that needs no gallery, and that `add` reads."""
+    from lookalike import open_gallery
+    from lookalike.gallery.export import export as export_sets
+    from lookalike.gallery.export import export_person
+
+    if person is not None and (sets or pictures):
+        raise BadInput("--person writes all sets and pictures of a person: leave SET and --pictures out")
+    with open_gallery(gallery) as opened:
+        if person is not None:
+            count = export_person(opened, path, person)
+        else:
+            count = export_sets(opened, path, sets or None, pictures)
+    if json:
+        print_json({"sets": count, "file": str(path)})
+    else:
+        print(f"{counted(count)} written to {path}")
+
+
+def merge(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="The folder of a gallery that an earlier version split."),
+    ],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The gallery file to make.")],
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Bring a gallery that an earlier version split into several files back into one."""
+    from lookalike.gallery.split import merge as merge_files
+
+    made = merge_files(folder, path, Progresses(quiet))
+    if json:
+        print_json({"sets": made.sets, "files": made.files, "gallery": str(path)})
+    else:
+        print(f"{counted(made.sets)} written to {path}; {folder} is as it was")
+
+
+def split(context: typer.Context) -> None:
+    """Say that a gallery is one file."""
+    raise BadInput(
+        "a gallery is one file now, and nothing was changed: machines share the arithmetic (--engine ray), "
+        "and `lookalike merge DIR FILE` brings a split gallery back into one file"
+    )
+
+
+# Slices of the index: where each is in memory, and what the machines of a cluster say.
+
+
+def _print_slices(slices: Sequence[Mapping[str, Any]], is_asked: bool) -> None:
+    """Print a line for every slice that somebody holds, if a cluster was asked."""
+    for one in slices if is_asked else ():
+        print(f"slice: {plain(_slice(one))}")
+    if is_asked and not slices:
+        print("slice: nobody holds one of this gallery")
+
+
+def _print_machines(machines: Iterable[Machine]) -> None:
+    """Print a line for every machine."""
+    for one in machines:
+        print(f"machine: {plain(one.host)}: {plain(_machine(one))}")
+
+
+def _slice(one: Mapping[str, Any]) -> str:
+    owner = f"for process {one['holder_process']} on {one['holder_host']}"
+    if one["is_busy"]:
+        return f"{one['slice']}: busy, or about to start, {owner}"
+    taken = "" if one["memory"] is None else f" ({in_words(one['memory'])})"
+    now = "up to date" if one["fits"] else "the gallery has changed since"
+    place = f"process {one['process']}{taken} on {one['host']}"
+    return f"{one['slice']}: {place}, {owner}: {one['kind']}: {now}"
+
+
+def _machine(one: Machine) -> str:
+    if not one.is_alive:
+        return "lost"
+    words = "1 processor" if one.processors == 1 else f"{one.processors} processors"
+    if one.memory is not None and one.used is not None:
+        words += f", {in_words(one.used)} of {in_words(one.memory)} memory in use"
+    elif not one.wrong:
+        words += ", does not answer yet"
+    return f"{words}: {one.wrong}" if one.wrong else words

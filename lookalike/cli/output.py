@@ -1,0 +1,322 @@
+"""What a person sees in the terminal: options, progress, tables, reasons, errors in one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from lookalike.evaluation.groups import INTERVAL, METHOD, Grouped
+from lookalike.evaluation.measures import MEASURES, SURENESS
+from lookalike.evaluation.results import Evaluation
+from lookalike.faceset import timecode
+from lookalike.method.metafeatures import NUMBERS
+from lookalike.progress import Step
+from lookalike.progress import Task as Making
+from lookalike.ranking import percent
+from lookalike.search.explain import Explanation, Line, agreeing
+
+GalleryPath = Annotated[
+    Path, typer.Argument(metavar="GALLERY", help="The gallery file, or the folder of a split one.")
+]
+Query = Annotated[
+    str, typer.Argument(metavar="QUERY", help="A set id, a photo, a film, a folder of photos, an .npz file.")
+]
+QuerySet = Annotated[
+    str | None, typer.Option("--set", metavar="ID", help="Which set of a QUERY that holds several.")
+]
+Face = Annotated[
+    int | None, typer.Option(metavar="N", help="Which face of a photo or film, counted from the left.")
+]
+At = Annotated[
+    str | None, typer.Option(metavar="TIME", help="When the face is seen in a film, as 00:01:10 or 70.5.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
+Similarity = Annotated[str, typer.Option(help="Set similarity, with options as in max_max:samples=10.")]
+Prepare = Annotated[
+    str,
+    typer.Option(
+        "--prepare",
+        metavar="NAME",
+        help="What is done to faces first, as in within:root=true; none leaves them as they are.",
+    ),
+]
+Engine = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="Where sets are compared: local or ray.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="The Ray cluster (default: one for as long as this runs)."),
+]
+OneReranker = Annotated[str, typer.Option(help="Second stage, with options as in learnt:proxies=5.")]
+Seed = Annotated[int, typer.Option(help="Chooses the sets from which the second stage learns.")]
+
+
+# What a person sees in the terminal: progress, tables, errors in one line.
+
+
+Item = TypeVar("Item")
+
+# Data goes to stdout, everything else to stderr.
+WIDE = None if sys.stdout and sys.stdout.isatty() else 200
+out = Console(highlight=False, emoji=False, soft_wrap=True, width=WIDE)
+err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+
+# Without a terminal, one line at most this often says how far the work is.
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Progresses:
+    """Shows progress on stderr: a bar in a terminal, a line now and then in a log, nothing if quiet."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+
+    def __call__(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        """Yield the items, showing how many have passed and how long the rest will take."""
+        if self.quiet:
+            return iter(items)
+        return self._bar(items, text, total) if err.is_terminal else self._lines(items, text, total)
+
+    def before(self, task: Making) -> None:
+        """Say what is about to be made."""
+        say(task.words, self.quiet)
+
+    def _bar(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        # A file may be called like a style.
+        words = TextColumn("{task.description}", markup=False)
+        with Progress(words, BarColumn(), MofNCompleteColumn(), _Left(), console=err, transient=True) as bar:
+            task = bar.add_task(text, total=total)
+            for item in items:
+                yield item
+                told = {"description": f"{text}: {plain(item.words)}"} if isinstance(item, Step) else {}
+                bar.update(task, advance=1, left=getattr(item, "left", None), **told)  # type: ignore[arg-type]
+
+    def _lines(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        start = said = time.monotonic()
+        for done, item in enumerate(items, start=1):
+            yield item
+            now = time.monotonic()
+            if now - said >= SECONDS_BETWEEN_LINES:
+                said = now
+                step = item if isinstance(item, Step) else Step("")
+                rest = (now - start) / done * ((total or 0) - done) if step.left is None else step.left
+                left = f" of {total}, about {rest:.0f} s left" if total else ""
+                words = f"; {plain(step.words)}" if step.words else ""
+                err.print(f"{text}: {done}{left}{words}", markup=False)
+
+
+class _Left(TimeRemainingColumn):
+    """Time left as the work itself tells it, or as its pace so far does."""
+
+    def render(self, task: Task) -> Text:
+        """Write it as hours, minutes and seconds."""
+        left = task.fields.get("left")
+        if left is None:
+            return super().render(task)
+        minutes, seconds = divmod(round(left), 60)
+        return Text(f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}", style="progress.remaining")
+
+
+def plain(text: str) -> str:
+    """Show control characters by their number: a name may not steer the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def say(text: str, quiet: bool = False) -> None:
+    """Tell the person something that is not data."""
+    if not quiet:
+        err.print(text, markup=False)
+
+
+def seen_from_to(start: float | None, end: float | None) -> str:
+    """From when to when a set is seen in its film; nothing for what is in no film."""
+    return "" if start is None or end is None else f"{timecode(start)} - {timecode(end)}"
+
+
+def listed(paths: Iterable[str]) -> str:
+    """Files by their names, without their folders."""
+    return ", ".join(PurePath(path).name for path in paths)
+
+
+def print_json(value: Any) -> None:
+    """Print data for programs: one object."""
+    # Plain print: no colours, no wrapping. What the output cannot hold is escaped the way JSON does.
+    wide = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(value, ensure_ascii=not wide, indent=2, allow_nan=False))
+
+
+def print_table(
+    columns: list[tuple[str, str]], rows: Iterable[Iterable[object]], title: str | None = None
+) -> None:
+    """Print data for people. Columns are (heading, justify)."""
+    shown = Text(plain(title)) if title else None
+    table = Table(title=shown, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for heading, justify in columns:
+        table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*(Text(plain(str(cell))) for cell in row))
+    out.print(table)
+
+
+# Reasons in words: an explanation and an evaluation for people to read.
+
+
+def print_explanation(explanation: Explanation) -> None:
+    """Print the evidence: the baseline first, then what every proxy says, the most convinced first."""
+    answer = explanation.answer
+    print(f"{answer.id} is answer {answer.rank} of {explanation.total} for {explanation.query}.")
+    print(
+        f"Its score is {answer.score:.3f}. By themselves the two are {answer.baseline:.3f} alike (baseline), "
+        f"which is rank {answer.baseline_rank}: face {explanation.query_face} of the query and face "
+        f"{explanation.target_face} of the target."
+    )
+    if answer.probability is not None:
+        print(f"As far as this gallery can tell, both are one person with probability {answer.sure}.")
+    if explanation.alone is not None:
+        _print_sum(explanation)
+        return
+    if not explanation.witnesses:
+        alone = "No proxy was asked."
+        together = "The score comes from the lists of neighbours of both as a whole; no single proxy decides."
+        print(alone if answer.score == answer.baseline else together)
+        return
+    decided = "the baseline" if answer.through is None else f"the proxy {answer.through}"
+    mean = sum(one.belief for one in explanation.witnesses) / len(explanation.witnesses)
+    if answer.through is None and answer.score != answer.baseline and abs(answer.score - mean) < 1e-9:
+        decided = "the mean of what the proxies say"
+    print(f"What decided is {decided}. What each proxy of the target says:\n")
+    headings = ["proxy", "s1", "s2", "s3", "s4", "s5", "regression", "belief", "faces", "rank without"]
+    columns = [(heading, "left" if heading in ("proxy", "faces") else "right") for heading in headings]
+    print_table(
+        columns,
+        (
+            (
+                one.proxy,
+                *(f"{number:.3f}" for number in one.numbers),
+                "-" if one.regression is None else f"{one.regression:.3f}",
+                f"{one.belief:.3f}",
+                f"q{one.query_face}-p{one.proxy_face_to_query} "
+                f"p{one.proxy_face_to_target}-t{one.target_face_to_proxy}",
+                one.rank_without,
+            )
+            for one in explanation.witnesses
+        ),
+    )
+    print("\n" + "; ".join(f"s{place}: {meaning}" for place, meaning in enumerate(NUMBERS, start=1)))
+    print("faces: q of the query met p of the proxy, p of the proxy met t of the target")
+
+
+def _print_sum(explanation: Explanation) -> None:
+    """Print what the score is the sum of: the pair alone, and what others added."""
+    trust = explanation.trust or 0.0
+    before, then = explanation.rank_before_kin, explanation.rank_before_lists
+    pooled = any(one.kind == "kin" for one in explanation.influences)
+    subtracted = any(one.kind == "stranger" for one in explanation.influences)
+    steps = [
+        f"{'with strangers subtracted' if subtracted else 'measured against everybody'} it is rank {before}",
+        f"with kin pooled rank {then}" if pooled else "for kin there are too few sets",
+        f"with lists of neighbours rank {explanation.answer.rank}",
+    ]
+    words = ", ".join(steps)
+    print(f"{words[0].upper()}{words[1:]}.")
+    agrees = agreeing(explanation)
+    print(f"Lists count {trust:.0%} for this query: {agrees}. What the score is the sum of:\n")
+    named = {one.kind for one in explanation.relatives}
+    print_table(
+        [("what", "left"), ("chance", "right"), ("adds", "right"), ("faces", "left")],
+        (
+            *(_line(one, named) for one in explanation.lines),
+            ("= score", "", f"{explanation.answer.score:.3f}", ""),
+        ),
+    )
+    if explanation.relatives:
+        print("\nfaces: q of the query met x of the set, x of the set met t of the target")
+
+
+def _line(one: Line, named: set[str]) -> tuple[str, str, str, str]:
+    """A row of the table; of kinds that are named some are shown one by one."""
+    adds = f"{one.rounded:+.3f}"
+    if one.relative is None:
+        return _together(one, one.kind in named), "", adds, ""
+    it = one.relative
+    if it.kind == "neighbour":
+        what = f"{it.id}, near both"
+    elif it.kind == "stranger":
+        what = f"{it.id}, a stranger like {'both' if it.of == 'both' else f'the {it.of}'}"
+    else:
+        what = f"{it.id}, kin of {'both' if it.of == 'both' else f'the {it.of}'}"
+        other = {"query": "the target", "target": "the query", "both": "the other's kin"}[it.of]
+        what += f", less like {other}" if it.moved < 0 else ""
+    faces = f"q{it.query_face}-x{it.face_to_query} x{it.face_to_target}-t{it.target_face}"
+    return what, "" if it.chance is None else percent(it.chance), adds, faces
+
+
+def _together(one: Line, named: bool) -> str:
+    """What a line is called that stands for nobody in particular."""
+    if one.kind == "alone":
+        return "the two by themselves"
+    if one.kind == "everybody":
+        many = (
+            "as many others as any" if not one.rounded else "few others" if one.rounded > 0 else "many others"
+        )
+        return f"the target is near to {many}"
+    if one.kind == "mutual":
+        return "the two are near each other" if one.rounded else "the two are not near each other"
+    noun, what = {
+        "stranger": ("stranger", ""),
+        "kin": ("set", " that may be kin"),
+        "neighbour": ("set", " near both"),
+    }[one.kind]
+    return f"{one.others} {'other ' if named else ''}{noun}{'' if one.others == 1 else 's'}{what}, together"
+
+
+def print_evaluation(result: Evaluation) -> None:
+    """Print the counts and one line of measures for each second stage."""
+    facts = result.to_dict()
+    print(f"{facts['queries']} queries, {facts['sets']} sets, {facts['distractors']} of them distractors")
+    queries, people = result.with_one_match()
+    print(f"{queries} queries have a single match, of {people} people")
+    if result.query_counted:
+        print(
+            "The query counts as its own match, found first (--count-query): ANR and mAP look better than "
+            "they are, rank-1 and match in 100 are 1 whatever is found."
+        )
+    columns = [("reranker", "left"), *((heading, "right") for heading, _ in MEASURES.values())]
+    rerankers: dict[str, dict[str, float]] = facts["rerankers"]  # type: ignore[assignment]
+    print_table(
+        columns, ((name, *(f"{row[key]:.4f}" for key in MEASURES)) for name, row in rerankers.items())
+    )
+    sure = result.calibration()
+    if not sure:
+        return
+    print()
+    print_table(
+        [("reranker", "left"), *((heading, "right") for heading in SURENESS.values())],
+        ((name, *(_number(row[key]) for key in SURENESS)) for name, row in sure.items()),
+    )
+
+
+def print_groups(parted: Grouped) -> None:
+    """Print every measure by group of queries."""
+    for columns, rows in (parted.measures(), parted.sureness()):
+        if rows:
+            print()
+            words = {METHOD: "reranker", INTERVAL: INTERVAL, parted.column: parted.column}
+            print_table([(words.get(one, one), "left" if one in words else "right") for one in columns], rows)
+    if remarks := parted.remarks():
+        print("", *map(plain, remarks), sep="\n")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

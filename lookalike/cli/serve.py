@@ -1,0 +1,132 @@
+"""The command that serves a gallery as a local web page: serve."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+from contextlib import closing, suppress
+from typing import Annotated, Final
+
+import typer
+
+from lookalike.cli import Interrupted
+from lookalike.cli.find import open_engine
+from lookalike.cli.output import Address, Engine, GalleryPath, say
+from lookalike.errors import BadInput, StorageFailed
+
+PORT: Final = 8417
+# So many ports behind the usual one are tried.
+TRIED: Final = 20
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+
+def serve(
+    gallery: GalleryPath,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Port to listen at; 0 is any that is free (default: 8417 or the next)."
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen at; any but this lets other machines reach the page."
+        ),
+    ] = "127.0.0.1",
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = True,
+    engine: Engine = "local",
+    address: Address = None,
+) -> None:
+    """Show a gallery as a local web page, on which people are found, judged and named."""
+    import signal
+    import threading
+    import webbrowser
+
+    try:
+        from lookalike.web.app import create_app, run
+    except ModuleNotFoundError as reason:
+        raise BadInput(
+            f"the page needs {reason.name!r}, which is not installed: `pip install 'lookalike[page]'`"
+        ) from reason
+
+    with open_engine(engine, address) as place, closing(_listening(host, port)) as listening:
+        chosen = listening.getsockname()[1]
+        token = secrets.token_urlsafe(16)
+        # Browsers leave the usual port of the web out.
+        behind = "" if chosen == 80 else f":{chosen}"
+        app = create_app(gallery, token, [f"{name}{behind}" for name in _names(host)], engine=place)
+        entry = f"http://{_written(host)}{behind}/?token={token}"
+        if host not in LOOPBACK:
+            say(
+                f"lookalike: other machines can reach this page at {host}, and whoever listens on the way "
+                "can read along, for it is not encrypted; whoever opens the address below first sees every "
+                "face and may decide who is who"
+            )
+        if hasattr(signal, "SIGPIPE"):
+            # Whoever asks may leave before the answer ends, which must not end us.
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        print(entry, flush=True)
+        say("Open this address in a browser; it works once. Ctrl-C ends the server.")
+        if browser:
+            # Some browsers keep whoever opens them waiting.
+            threading.Thread(target=webbrowser.open, args=(entry,), daemon=True).start()
+        # The server puts everything away, then raises the signal that ended it again: the usual way to end.
+        with suppress(Interrupted, KeyboardInterrupt):
+            run(app, listening)
+
+
+def _listening(host: str, port: int | None) -> socket.socket:
+    """A socket at the port asked for, or at the first free one from the usual one on."""
+    if port is not None and not 0 <= port <= 65535:
+        raise BadInput(f"a port is a number from 0 to 65535, got {port}")
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise BadInput(f"{host!r} is no address of this machine: leave --host out, or give one") from None
+    wanted = range(PORT, PORT + TRIED) if port is None else [port]
+    reason: OSError | None = None
+    for number in wanted:
+        # Told the protocol, asyncio sends small answers at once: otherwise each waits 40 ms for its receipt.
+        found = socket.socket(family, kind, protocol)
+        # A server that has just ended leaves its port behind for a minute, except to who asks like this.
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((place[0], number, *place[2:]))
+        except OSError as error:
+            found.close()
+            reason = error
+            continue
+        # From now on who connects waits for the server instead of being sent away.
+        found.listen(128)
+        return found
+    raise StorageFailed(
+        f"{host} port {wanted[0]} cannot be listened at ({reason.strerror if reason else 'taken'}): choose "
+        "another one with --port"
+    )
+
+
+def _written(host: str) -> str:
+    """An address as a browser wants it; one that means all addresses becomes one that can be opened."""
+    with suppress(ValueError):
+        told = ipaddress.ip_address(host)
+        if told.is_unspecified:
+            return socket.gethostname().lower()
+        return f"[{told}]" if told.version == 6 else str(told)
+    return host.lower()
+
+
+def _names(host: str) -> set[str]:
+    """The names by which a browser may call the server: what it was told, and those of this machine."""
+    if host in LOOPBACK:
+        return {"127.0.0.1", "localhost"} if host != "::1" else {"[::1]", "localhost"}
+    found = {_written(host), "127.0.0.1", "localhost"}
+    with suppress(ValueError):
+        if ipaddress.ip_address(host).is_unspecified:
+            with suppress(OSError):
+                for *_, place in socket.getaddrinfo(socket.gethostname(), None):
+                    found.add(_written(str(place[0])))
+    return found

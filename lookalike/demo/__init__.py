@@ -1,0 +1,1 @@
+"""Drawn people who never existed, for the demo and the tests."""

@@ -1,0 +1,1 @@
+"""The gallery: what is true, in one SQLite file."""

@@ -1,0 +1,500 @@
+"""Connections to the SQLite file of a gallery, checked before it is opened, and shared by threads."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import secrets
+import shlex
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+from lookalike import atomic, resources
+from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFound, StorageFailed
+from lookalike.gallery import schema, wipe
+from lookalike.gallery.failures import in_words, primary_code
+from lookalike.gallery.wipe import WipeDue
+from lookalike.indexing.store import TableStore
+from lookalike.resources import Need
+
+logger = logging.getLogger(__name__)
+
+MAGIC: Final = b"SQLite format 3\0"
+# In the folder of a gallery that an earlier version split: when that was done, and before.
+MANIFEST: Final = "manifest.json"
+UNFINISHED: Final = "unfinished.json"
+SETTINGS: Final = (
+    "PRAGMA foreign_keys = ON",
+    # What is acknowledged survives a power cut, not only a crash of the process.
+    "PRAGMA synchronous = FULL",
+    "PRAGMA secure_delete = ON",
+    # A gallery may come from a stranger: its schema may not call functions, its pages are checked when read.
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+)
+
+Identity = tuple[int, int]
+
+
+class Connection(sqlite3.Connection):
+    """A connection that knows which file it opened, and whether that file must not change meanwhile."""
+
+    identity: Identity = (0, 0)
+    frozen: tuple[int, int] | None = None
+    handle: Identity | None = None
+
+    def close(self) -> None:
+        """Close it; twice does nothing."""
+        super().close()
+        handle, self.handle = self.handle, None
+        if handle is not None:
+            _release(handle)
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is not a gallery of a format we know, from its first 100 bytes; SQLite is not asked yet.
+
+    Raises
+    ------
+    BadInput
+        If an earlier version split the gallery into several files.
+    GalleryUnreadable
+        If the path is a folder or device, or the file is empty, of another kind or of a newer format.
+    """
+    if is_split(path):
+        raise split(path)
+    if path.is_dir():
+        raise GalleryUnreadable(f"{path} is a folder, not a gallery: name the gallery file")
+    if not path.is_file():
+        raise GalleryUnreadable(f"{path} is not an ordinary file: name the gallery file")
+    header = _header_of(path, 100)
+    if header is None:
+        return
+    if not header:
+        raise GalleryUnreadable(f"{path} is empty, not a gallery: delete it, then add sets again")
+    if not header.startswith(MAGIC):
+        raise GalleryUnreadable(f"{path} is not a gallery: name a file that `lookalike add` made")
+    if len(header) < 100:
+        raise GalleryUnreadable(f"{path} is cut short: restore it from a backup, or add the sets again")
+    if int.from_bytes(header[68:72], "big") != schema.APPLICATION_ID:
+        raise GalleryUnreadable(f"{path} is an SQLite file of another program: name a gallery")
+    check_format(path, int.from_bytes(header[60:64], "big"))
+
+
+def is_split(path: Path) -> bool:
+    """Whether a folder holds a gallery that an earlier version split, as far as its names tell."""
+    return (
+        path.is_dir()
+        and any((path / name).exists() for name in (MANIFEST, UNFINISHED))
+        and bool(shard_files(path))
+    )
+
+
+def shard_files(folder: Path) -> list[Path]:
+    """The files of a gallery that an earlier version split, whatever its manifest says."""
+    return sorted(folder.glob("shard-*.gallery"))
+
+
+def split(path: Path) -> BadInput:
+    """What is to be said of a gallery that an earlier version split, by its folder or one file of it."""
+    folder = path if path.is_dir() else path.parent
+    return BadInput(
+        f"{path} is {'' if path.is_dir() else 'part of '}a gallery that an earlier version split into "
+        f"several files: bring it back into one by `lookalike merge {shlex.quote(str(folder))} FILE`"
+    )
+
+
+def check_whole(connection: Connection, path: Path) -> None:
+    """Refuse one file of a gallery that an earlier version split.
+
+    Raises
+    ------
+    BadInput
+        With what to do.
+    """
+    if connection.execute("SELECT 1 FROM facts WHERE name = 'collection'").fetchone() is not None:
+        raise split(path)
+
+
+def is_gallery(path: Path) -> bool:
+    """Tell a gallery from any other file or folder by its first bytes."""
+    try:
+        header = _header_of(path, 100)
+    except OSError:
+        return False
+    if header is None:
+        return True
+    return header.startswith(MAGIC) and int.from_bytes(header[68:72], "big") == schema.APPLICATION_ID
+
+
+def check_format(path: Path, found: int) -> None:
+    """Refuse a format that this version does not read."""
+    if found > schema.FORMAT:
+        raise GalleryUnreadable(
+            f"{path} was written by a newer lookalike "
+            f"(format {found}, this one reads up to {schema.FORMAT}): upgrade lookalike"
+        )
+    if found < 1:
+        raise GalleryUnreadable(f"{path} has format {found}, which never existed: restore it from a backup")
+
+
+def connect(path: Path, wait: float) -> Connection:
+    """Open an existing gallery, for writing if the system lets us, else for reading.
+
+    Parameters
+    ----------
+    path : Path
+        The gallery file, already checked with `check_file`.
+    wait : float
+        Seconds to wait for another process that is writing.
+    """
+    try:
+        return _settled(path, "mode=rw", wait)
+    except sqlite3.OperationalError as error:
+        refused = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if primary_code(error) not in refused or os.access(path.parent, os.W_OK):
+            raise
+    # SQLite reads a gallery in a read-only folder only if told that the file does not change.
+    journal = Path(f"{path}-wal")
+    if journal.exists() and journal.stat().st_size:
+        raise StorageFailed(
+            f"{path} has changes in {journal.name} that cannot be read in a read-only folder: "
+            f"copy both files to a place you may write"
+        )
+    before = _last_change(path)
+    connection = _settled(path, "mode=ro&immutable=1", wait)
+    connection.frozen = before
+    return connection
+
+
+def check_list(path: Path, wait: float) -> None:
+    """Refuse a gallery whose lists contradict themselves, from which sets could be missing unnoticed.
+
+    The faces are not looked at (that would read the whole file): each is checked when it is read.
+    """
+    with closing(connect(path, wait)) as connection:
+        for table in itertools.chain(*schema.LISTS[: schema.found(connection)]):
+            found = connection.execute(f"PRAGMA integrity_check({table})").fetchall()
+            if found != [("ok",)]:
+                raise GalleryUnreadable(f"{path} is damaged ({found[0][0]}): restore it from a backup")
+
+
+def check_same(connection: Connection, path: Path) -> None:
+    """Refuse to go on if the file under the connection is no longer the one that was opened.
+
+    A deleted gallery would still take sets, and lose them; a frozen one that changed would mix two versions.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        found = None
+    if found is None or (found.st_dev, found.st_ino) != connection.identity:
+        raise StorageFailed(f"{path} was moved, deleted or replaced while open: open the gallery again")
+    if connection.frozen is not None and connection.frozen != _last_change(path):
+        raise StorageFailed(
+            f"{path} was changed by another process while it was read: open the gallery again"
+        )
+
+
+@contextmanager
+def transaction(connection: Connection, path: Path, writing: bool = False) -> Iterator[None]:
+    """Everything in the block sees one version of the gallery; what it writes is kept whole or not at all."""
+    check_same(connection, path)
+    # IMMEDIATE takes the write lock now, where waiting is possible; later SQLite could only give up.
+    connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+    try:
+        if writing:
+            # An older gallery becomes one of today's format by its first change, or not if that fails. Who
+            # waited for the lock meanwhile finds it done, so the format is asked for only now.
+            check_format(path, schema.found(connection))
+            schema.migrate(connection)
+        yield
+        check_same(connection, path)
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def create(path: Path) -> None:
+    """Put an empty gallery at `path` unless something is there already.
+
+    It is built aside, then linked into place, which exactly one process can do: nobody sees half a gallery.
+    What a killed process leaves behind is a hidden empty gallery, which nothing reads.
+    """
+    journal = Path(f"{path}-wal")
+    if journal.exists() and not path.exists():
+        # SQLite would replay the old journal into the new file.
+        raise StorageFailed(
+            f"{journal} is left from a gallery that is gone: bring that back, or delete {journal}"
+        )
+    aside = path.parent / f".new-gallery-{secrets.token_hex(8)}"
+    try:
+        atomic.create(aside)
+        with closing(sqlite3.connect(_uri(aside, "mode=rw"), uri=True, isolation_level=None)) as connection:
+            schema.build(connection)
+            # Closing would fold the journal into the file too, but says nothing if the disk refuses.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        atomic.publish(aside, path)
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            atomic.delete(Path(f"{aside}{suffix}"))
+
+
+def _settled(path: Path, how: str, wait: float) -> Connection:
+    handle = _hold(path)
+    try:
+        connection = sqlite3.connect(
+            _uri(path, how),
+            uri=True,
+            timeout=wait,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=Connection,
+        )
+    except BaseException:
+        _release(handle)
+        raise
+    connection.handle = handle
+    try:
+        for setting in SETTINGS:
+            connection.execute(setting)
+        # The header on disk may be older than the journal: ask again, now that SQLite reads both.
+        found = schema.found(connection)
+        check_format(path, found)
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal" and is_writable(path):
+            connection.execute("PRAGMA journal_mode = WAL")  # another tool had turned it off
+        for probe in itertools.chain(*schema.PROBES[:found]):
+            connection.execute(probe).fetchall()
+        connection.identity = _identity_of(path)
+        # Who waited while a backup was brought back, or a format changed, has the file of before in hand.
+        if connection.identity != handle:
+            raise StorageFailed(f"{path} was replaced while it was opened: open it again")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _uri(path: Path, how: str) -> str:
+    return f"{path.absolute().as_uri()}?{how}"
+
+
+def _last_change(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+def is_writable(path: Path) -> bool:
+    """Whether this user may change the gallery: SQLite writes the file and keeps a journal beside it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+# Which gallery files this process has open, so that nothing else in it opens and closes them. On POSIX
+# systems closing any handle of a file drops every lock that the process holds on it, those of SQLite too.
+# Another process would then take itself for the last one, fold the journal into the file and delete it, and
+# what we write afterwards would be lost (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+
+_GUARD = threading.Lock()
+_OPEN: Counter[Identity] = Counter()
+
+
+def _hold(path: Path) -> Identity:
+    """Count a file as open, before SQLite opens it; return the identity for `_release`."""
+    with _GUARD:
+        identity = _identity_of(path)
+        _OPEN[identity] += 1
+        return identity
+
+
+def _release(identity: Identity) -> None:
+    """Count a file as closed once, after SQLite has closed it."""
+    with _GUARD:
+        _OPEN[identity] -= 1
+        if not _OPEN[identity]:
+            del _OPEN[identity]
+
+
+def _header_of(path: Path, length: int) -> bytes | None:
+    """The first bytes of a file; None of one that this process has open, which was looked at before.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    with _GUARD:
+        if _identity_of(path) in _OPEN:
+            return None
+        with path.open("rb") as file:
+            return file.read(length)
+
+
+def _identity_of(path: Path) -> Identity:
+    """What tells a file from any other, whatever it is called."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+class Opened:
+    """One gallery file, its connection and the wipe that removals owe.
+
+    Short operations share one connection behind a lock, which is simpler than a connection for each thread
+    and leaves none behind when a thread ends; long reading gets one of its own, so that it holds up nobody.
+
+    Parameters
+    ----------
+    path : path
+        The gallery file, as errors name it.
+    is_new : bool
+        Make an empty gallery if there is none.
+    wait : float
+        Seconds to wait for another process that is writing.
+    """
+
+    def __init__(self, path: str | Path, is_new: bool, wait: float) -> None:
+        if "\0" in str(path):
+            raise BadInput(f"a gallery path may not hold a NUL character, got {str(path)!r}: rename the file")
+        self.path = Path(path)
+        self.wait = wait
+        self.streams = 0
+        # The mark of the removals whose rows are overwritten in the file.
+        self._overwritten: str | None = None
+        self._file = self.path.absolute()
+        self.lock = threading.RLock()
+        with in_words(self.path):
+            if not self._file.exists():
+                if not is_new:
+                    raise NotFound(
+                        f"there is no gallery at {path}: make one by adding sets to it (`lookalike add`)"
+                    )
+                create(self._file)
+            check_file(self._file)
+            check_list(self._file, wait)
+            self._connection: Connection | None = connect(self._file, wait)
+            try:
+                check_whole(self._connection, self.path)
+            except BaseException:
+                self._connection.close()
+                raise
+        self.catch_up(derived=True)
+
+    def close(self) -> None:
+        """Give the file back; closing twice does nothing."""
+        with self.lock:
+            if self._connection is None:
+                return
+            try:
+                self.catch_up(derived=True)
+            finally:
+                self._connection.close()
+                self._connection = None
+
+    @property
+    def connection(self) -> Connection:
+        """The connection of short operations; raise BadInput once the gallery is closed."""
+        if self._connection is None:
+            raise BadInput(f"the gallery {self.path} was closed: open it again to use it")
+        return self._connection
+
+    @contextmanager
+    def transaction(self, writing: bool = False) -> Iterator[Connection]:
+        """One version of the gallery; what the block writes is kept whole or not at all."""
+        with self.lock, in_words(self.path):
+            connection = self.connection
+            with transaction(connection, self._file, writing):
+                yield connection
+
+    @contextmanager
+    def stream(self) -> Iterator[Connection]:
+        """A connection of its own for long reading, to be asked inside `reading` blocks."""
+        with self.lock, in_words(self.path):
+            check_same(self.connection, self._file)
+            connection = connect(self._file, self.wait)
+            self.streams += 1
+        try:
+            with in_words(self.path):
+                connection.execute("BEGIN")
+            yield connection
+        finally:
+            connection.close()
+            with self.lock:
+                self.streams -= 1
+
+    @contextmanager
+    def reading(self, connection: Connection) -> Iterator[None]:
+        """One step of a stream: refused once the gallery is closed, or if its file was exchanged."""
+        with in_words(self.path):
+            _ = self.connection
+            yield
+            check_same(connection, self._file)
+
+    def catch_up(self, wait: float = 0.0, derived: bool = False) -> None:
+        """Do the wipe that removals owe, unless it is to be gathered with others; what prevents it is logged.
+
+        The sets are removed already. Of a large file whose wipe waits, the journal at least is emptied.
+
+        Parameters
+        ----------
+        wait : float
+            Seconds to wait for those who read or write.
+        derived : bool
+            Whether derived tables go too, unless whoever removed sets has seen to them.
+        """
+        with self.lock:
+            connection = self.connection
+            if not is_writable(self._file):
+                return
+            try:
+                with in_words(self.path):
+                    due = wipe.file_wipe_due(connection)
+                    done = due is None or self._wiped(due, wait, is_time=not due.until)
+                    mark = wipe.derived_mark(connection) if derived else None
+                    if mark is not None:
+                        TableStore.beside(self._file).drop()
+                        wipe.settle_derived_mark(connection, mark)
+                reason = "others are using it"
+            except LookalikeError as error:
+                done, reason = False, str(error)
+        if not done:
+            logger.warning("%s still holds traces of removed sets, to be wiped later: %s", self.path, reason)
+
+    def wipe(self) -> None:
+        """Do the wipe that removals owe, however large the file.
+
+        Raises
+        ------
+        StorageFailed
+            If others are reading or writing, or the disk refuses: the wipe stays due.
+        """
+        with self.lock, in_words(self.path):
+            due = wipe.file_wipe_due(self.connection)
+            if due is not None and not self._wiped(due, self.wait, is_time=True):
+                raise StorageFailed(f"{self.path} is in use and cannot be wiped: end that, then repeat")
+
+    def wipe_due(self) -> WipeDue | None:
+        """The wipe of the file that is due, if one is."""
+        with self.transaction() as connection:
+            return wipe.file_wipe_due(connection, self._overwritten)
+
+    def _wiped(self, due: WipeDue, wait: float, is_time: bool) -> bool:
+        """Empty the journal and, if it is time, write the file anew; False if others use it."""
+        connection = self.connection
+        mark = wipe.file_mark(connection)
+        # Waiting for a reader of our own could be waiting for ourselves.
+        patience = 0.0 if self.streams else wait
+        if not wipe.empty_journal(connection, patience):
+            return False
+        self._overwritten = mark
+        if not is_time:
+            return True
+        if due.bytes > wipe.AT_ONCE:
+            logger.warning("%s is wiped of removed sets: %s", self.path, due)
+            resources.check(f"wiping {self.path}", Need(0, due.bytes), self._file.parent)
+        return wipe.wipe_file(connection, patience)

@@ -1,0 +1,249 @@
+"""Decisions: what the user said about sets and people, a log that only grows, as rows of a gallery."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from lookalike.errors import BadInput
+from lookalike.gallery import pairs, queries, schema
+from lookalike.gallery.failures import damaged_rows
+from lookalike.gallery.pairs import Pair
+
+# What can be said of two sets, a query and an answer to it.
+VERDICTS: Final = ("same", "different", "unsure")
+KINDS: Final = (*VERDICTS, "name", "rename", "merge", "split", "undo")
+LONGEST_NAME: Final = 200
+# Controls, half characters and ends of lines: they would break tables, and nobody is called so.
+NO_LETTERS: Final = ("Cc", "Cs", "Zl", "Zp")
+# What turns the direction of writing, and so could make a name look like another, or the text around it.
+TURNING: Final = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+# Of these alone nothing is seen, or nothing by itself: blanks, marks on a letter, joiners and other formats.
+UNSEEN: Final = ("Cf", "Mn", "Mc", "Me", "Zs")
+# So it is with a few letters and signs: fillers of Hangul, blank Braille, an empty note.
+BLANK: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
+ADVICE: Final = "restore it from a backup"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One entry of the log.
+
+    Attributes
+    ----------
+    number : int
+        Decisions are numbered as they are made, and no number is used twice; 0 while it is not stored.
+    made : str
+        When, in UTC; empty while it is not stored.
+    kind : str
+        One of `KINDS`.
+    sets : tuple of str
+        Of a verdict the query and the answer; else the sets that were named or split off.
+    person : int or None
+        The person spoken of. A ``name`` without one makes a person, and so does a ``split`` with a name: the
+        person's number is that of the decision.
+    name : str
+        The name given; a ``split`` without one takes the sets out of the person, and that is all.
+    other : int or None
+        The person into whom ``merge`` leads, or the decision that ``undo`` takes back.
+    undone : bool
+        Whether a later decision took it back.
+    """
+
+    number: int
+    made: str
+    kind: str
+    sets: tuple[str, ...] = ()
+    person: int | None = None
+    name: str = ""
+    other: int | None = None
+    undone: bool = False
+
+    @property
+    def makes_person(self) -> bool:
+        """Whether it makes a person, whose number is its own."""
+        return self.person is None if self.kind == "name" else self.kind == "split" and self.name != ""
+
+
+def draft(
+    kind: str,
+    sets: tuple[str, ...] = (),
+    person: int | None = None,
+    name: str = "",
+    other: int | None = None,
+) -> Decision:
+    """A decision that is not stored yet."""
+    return Decision(0, "", kind, sets, person, name, other)
+
+
+def checked_name(name: object) -> str:
+    """A name as it is stored, without blanks around it; refuse what cannot be a name."""
+    if not isinstance(name, str):
+        raise BadInput(f"a name is text, got {type(name).__name__}")
+    found = unicodedata.normalize("NFC", " ".join(name.split()))
+    if not found or len(found) > LONGEST_NAME:
+        raise BadInput(f"a name has from 1 to {LONGEST_NAME} letters, got {len(found)}")
+    if any(unicodedata.category(letter) in NO_LETTERS for letter in found):
+        raise BadInput(f"a name is one line of ordinary text, got {found!r}: leave out control characters")
+    if any(unicodedata.bidirectional(letter) in TURNING for letter in found):
+        raise BadInput(
+            f"a name may not turn the direction of writing, got {found!r}: leave those characters out"
+        )
+    if all(letter in BLANK or unicodedata.category(letter) in UNSEEN for letter in found):
+        raise BadInput(f"a name needs a letter that can be seen, got {found!a}: write one at least")
+    return found
+
+
+Make = Callable[[list[Decision], list[Pair]], Sequence[Decision]]
+
+
+# The log in the file.
+
+
+def everything(connection: sqlite3.Connection, path: Path) -> list[Decision]:
+    """Every decision, in the order in which they were made; none in a gallery of an older format.
+
+    Raises
+    ------
+    GalleryUnreadable
+        If one is not what was written.
+    """
+    if schema.found(connection) < 3:
+        return []
+    sets: dict[int, list[str]] = {}
+    # An id that leads to no set is none.
+    join = "id = set_id" if schema.found(connection) >= schema.NAMES_IDS else "sets.number = set_number"
+    asked = f"SELECT decision, id FROM decision_sets LEFT JOIN sets ON {join} ORDER BY decision, position"
+    for number, set_id in connection.execute(asked):
+        sets.setdefault(number, []).append(set_id)
+    asked = "SELECT number, made, kind, person, name, other, checksum FROM decisions ORDER BY number"
+    found = []
+    for number, made, kind, person, name, other, checksum in connection.execute(asked):
+        decision = Decision(number, made, kind, tuple(sets.pop(number, ())), person, name, other)
+        if not _is_whole(decision) or checksum != _checksum(decision):
+            raise damaged_rows(path, f"decision {number!r} does not fit its checksum", ADVICE)
+        found.append(decision)
+    if sets:
+        raise damaged_rows(path, f"decision {next(iter(sets))!r} is lost, but not its sets", ADVICE)
+    undone = {decision.other for decision in found if decision.kind == "undo"}
+    return [replace(decision, undone=decision.number in undone) for decision in found]
+
+
+def write(connection: sqlite3.Connection, decision: Decision) -> None:
+    """Write what may change in a stored decision: its sets, its person, its name, and the checksum."""
+    connection.execute(
+        "UPDATE decisions SET person = ?, name = ?, checksum = ? WHERE number = ?",
+        (decision.person, decision.name, _checksum(decision), decision.number),
+    )
+    connection.execute("DELETE FROM decision_sets WHERE decision = ?", (decision.number,))
+    connection.executemany(
+        "INSERT INTO decision_sets VALUES (?, ?, ?)",
+        ((decision.number, place, set_id) for place, set_id in enumerate(decision.sets)),
+    )
+
+
+def _is_whole(decision: Decision) -> bool:
+    """Whether it has the shape of a decision: a stranger may fit a checksum to anything."""
+    whole = all(value is None or isinstance(value, int) for value in (decision.person, decision.other))
+    texts = all(
+        isinstance(text, str) for text in (decision.made, decision.kind, decision.name, *decision.sets)
+    )
+    if not (isinstance(decision.number, int) and whole and texts and decision.kind in KINDS):
+        return False
+    return decision.kind not in VERDICTS or len(set(decision.sets)) == len(decision.sets) == 2
+
+
+def _checksum(decision: Decision) -> bytes:
+    """SHA-256 of all that was said, and the ids of the sets: numbers would not show that one leads astray."""
+    said = [
+        decision.number,
+        decision.made,
+        decision.kind,
+        decision.person,
+        decision.name,
+        decision.other,
+        decision.sets,
+    ]
+    return hashlib.sha256(json.dumps(said).encode()).digest()
+
+
+class OpenLog:
+    """The log of a gallery in a transaction that writes, so that nobody else decides meanwhile.
+
+    Attributes
+    ----------
+    decisions : tuple of Decision
+        In the order in which they were made, those that were added behind the others.
+    apart : tuple of pairs of ids
+        Sets that are certainly of different people.
+    new : list of Decision
+        Those that were added.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        log: tuple[Decision, ...],
+        apart: tuple[Pair, ...],
+    ) -> None:
+        self._connection, self._path = connection, path
+        self._made = schema.now()
+        self.decisions, self.apart = log, apart
+        self.new: list[Decision] = []
+
+    def check(self, ids: Iterable[str]) -> None:
+        """Raise NotFound for a set that is not there, with those that are called nearly so."""
+        for set_id in ids:
+            if not queries.has(self._connection, set_id):
+                raise queries.unknown(self._connection, self._path, set_id)
+
+    def add(self, drafts: Iterable[Decision]) -> list[Decision]:
+        """Store decisions about sets that are there; they get their numbers, and all of a log one time.
+
+        Raises
+        ------
+        NotFound
+            If a set is not there.
+        """
+        stored = [self._insert(draft) for draft in drafts]
+        self.new += stored
+        undone = {one.other for one in stored if one.kind == "undo"}
+        whole = (*self.decisions, *stored)
+        self.decisions = tuple(replace(one, undone=True) if one.number in undone else one for one in whole)
+        return stored
+
+    def _insert(self, draft: Decision) -> Decision:
+        self.check(draft.sets)
+        number = self._connection.execute(
+            "INSERT INTO decisions (made, kind, person, name, other, checksum) VALUES (?, ?, ?, ?, ?, x'')",
+            (self._made, draft.kind, draft.person, draft.name, draft.other),
+        ).lastrowid
+        stored = replace(draft, number=int(number or 0), made=self._made)
+        write(self._connection, stored)
+        return stored
+
+
+class RememberedLog:
+    """Decisions and pairs apart as they were last read: a page asks for them again and again."""
+
+    def __init__(self) -> None:
+        self.version: tuple[int, int] | None = None
+        self.log: tuple[Decision, ...] = ()
+        self.apart: tuple[Pair, ...] = ()
+
+    def catch_up(self, connection: sqlite3.Connection, path: Path) -> None:
+        """Read again what others or we have changed; what did not change stays the same object."""
+        version = queries.version(connection)
+        if version == self.version:
+            return
+        log, apart = tuple(everything(connection, path)), tuple(pairs.everything(connection, path))
+        self.log = self.log if log == self.log else log
+        self.apart = self.apart if apart == self.apart else apart
+        self.version = version

@@ -1,0 +1,277 @@
+"""The videos and photos that sets are from: which were looked at, where they lay, what was found in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, fields, replace
+from pathlib import Path
+from typing import Final
+
+from lookalike.errors import BadInput, Conflict
+from lookalike.faceset import FaceSet, natural_order, unique_ids
+from lookalike.gallery import pairs, queries, schema, set_rows
+from lookalike.gallery.blocklist import Barred
+from lookalike.gallery.failures import damaged_rows
+from lookalike.gallery.schema import storable
+
+KINDS: Final = ("video", "photo")
+SHA_256: Final = re.compile(r"[0-9a-f]{64}")
+# What SQLite keeps as a whole number.
+LARGEST: Final = 2**63
+ADVICE: Final = "restore it from a backup"
+
+
+@dataclass(frozen=True)
+class MediaFile:
+    """One file that was looked at for faces.
+
+    Parameters
+    ----------
+    content : str
+        SHA-256 of its bytes, in hexadecimal: what makes it the same file wherever it lies.
+    path : str
+        Where it lay when it was last seen.
+    size : int
+        Bytes.
+    changed : int
+        When it was last changed, in nanoseconds as the file system tells.
+    kind : str
+        ``video`` or ``photo``.
+    settings : str
+        How it was looked at.
+    remark : str
+        What is to be said about it, for instance that it is cut short; empty if nothing is.
+    """
+
+    content: str
+    path: str
+    size: int
+    changed: int
+    kind: str
+    settings: str = ""
+    remark: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("content", "path", "kind", "settings", "remark"):
+            if not isinstance(getattr(self, name), str):
+                raise BadInput(f"the {name} of a file must be text, got {getattr(self, name)!r}")
+        for name in ("size", "changed"):
+            given = getattr(self, name)
+            if not isinstance(given, int) or not -LARGEST <= given < LARGEST:
+                raise BadInput(f"the {name} of a file must be a whole number, got {given!r}")
+        if not SHA_256.fullmatch(self.content):
+            raise BadInput(f"the content of a file is told by its SHA-256 in 64 digits, got {self.content!r}")
+        if self.kind not in KINDS or self.size < 0:
+            raise BadInput(
+                f"a file is a {' or a '.join(KINDS)} of 0 bytes or more, "
+                f"got a {self.kind!r} of {self.size} bytes"
+            )
+
+
+COLUMNS: Final = ", ".join(field.name for field in fields(MediaFile))
+
+
+# Asking.
+
+
+def at(connection: sqlite3.Connection, where: Path, path: str, size: int, changed: int) -> MediaFile | None:
+    """The file that lay there when last seen, and has not been written since as far as size and time tell."""
+    latest = "path = ? AND size = ? AND changed = ? ORDER BY number DESC LIMIT 1"
+    found = _select(connection, where, latest, storable(path), size, changed)
+    return found[0] if found else None
+
+
+def of(connection: sqlite3.Connection, where: Path, content: str) -> MediaFile | None:
+    """The file of this content, wherever it lies."""
+    found = _select(connection, where, "content = ?", storable(content))
+    return found[0] if found else None
+
+
+def everything(connection: sqlite3.Connection, where: Path) -> list[MediaFile]:
+    """All files, by path."""
+    return _select(connection, where, "1 ORDER BY path, content")
+
+
+def of_set(connection: sqlite3.Connection, where: Path, set_id: str) -> list[MediaFile]:
+    """The files that a set has faces of, by path."""
+    asked = (
+        "number IN (SELECT file_number FROM set_files JOIN sets ON set_number = sets.number WHERE id = ?)"
+        " ORDER BY path, content"
+    )
+    return _select(connection, where, asked, storable(set_id))
+
+
+def set_ids(connection: sqlite3.Connection, content: str) -> list[str]:
+    """Ids of the sets that have faces of the file of this content, in order."""
+    if schema.found(connection) < 2:
+        return []
+    asked = (
+        "SELECT id FROM sets JOIN set_files ON set_number = sets.number"
+        " JOIN files ON file_number = files.number WHERE files.content = ? ORDER BY id"
+    )
+    return [str(row[0]) for row in connection.execute(asked, (storable(content),))]
+
+
+def paths(connection: sqlite3.Connection, where: Path) -> dict[str, list[str]]:
+    """Where the files lie that each set has faces of, as people order them; sets without any are left out."""
+    if schema.found(connection) < 2:
+        return {}
+    asked = (
+        f"SELECT sets.id, checksum, {', '.join(f'files.{field.name}' for field in fields(MediaFile))}"
+        " FROM set_files JOIN sets ON set_number = sets.number JOIN files ON file_number = files.number"
+    )
+    found: dict[str, list[str]] = {}
+    for set_id, *row in connection.execute(asked):
+        found.setdefault(str(set_id), []).append(_checked(where, *row).path)
+    return {set_id: sorted(several, key=natural_order) for set_id, several in found.items()}
+
+
+def contents(connection: sqlite3.Connection) -> Iterator[str]:
+    """SHA-256 of every file, in order."""
+    if schema.found(connection) < 2:
+        return iter(())
+    return (str(row[0]) for row in connection.execute("SELECT content FROM files ORDER BY content"))
+
+
+def count(connection: sqlite3.Connection) -> int:
+    """How many files were looked at."""
+    if schema.found(connection) < 2:
+        return 0
+    return int(connection.execute("SELECT count(*) FROM files").fetchone()[0])
+
+
+def _select(connection: sqlite3.Connection, where: Path, which: str, *values: object) -> list[MediaFile]:
+    if schema.found(connection) < 2:
+        return []
+    found = connection.execute(f"SELECT checksum, {COLUMNS} FROM files WHERE {which}", values).fetchall()
+    return [_checked(where, *row) for row in found]
+
+
+def _checked(where: Path, checksum: object, *values: object) -> MediaFile:
+    try:
+        file = MediaFile(*values)  # type: ignore[arg-type]  # it checks them itself
+    except BadInput as error:
+        raise damaged_rows(where, f"its list of files has an entry that is none ({error})", ADVICE) from error
+    if checksum != _checksum(file):
+        raise damaged_rows(where, f"the entry of the file {file.path!r} does not fit its checksum", ADVICE)
+    return file
+
+
+# Writing; the caller holds the transaction.
+
+
+def insert(connection: sqlite3.Connection, file: MediaFile) -> int:
+    """Write a file whose content is new; return its number."""
+    kept = _storable(file)
+    marks = ", ".join("?" * len(fields(MediaFile)))
+    asked = f"INSERT INTO files ({COLUMNS}, checksum) VALUES ({marks}, ?)"
+    number = connection.execute(asked, (*astuple(kept), _checksum(kept))).lastrowid
+    return int(number or 0)
+
+
+def move(connection: sqlite3.Connection, known: MediaFile, file: MediaFile) -> None:
+    """Write where a known file lies now; nothing else about it."""
+    kept = _storable(replace(known, path=file.path, size=file.size, changed=file.changed))
+    connection.execute(
+        "UPDATE files SET path = ?, size = ?, changed = ?, checksum = ? WHERE content = ?",
+        (kept.path, kept.size, kept.changed, _checksum(kept), kept.content),
+    )
+
+
+def link(connection: sqlite3.Connection, number: int, ids: Iterable[str]) -> None:
+    """Note that sets have faces of this file."""
+    connection.executemany(
+        "INSERT INTO set_files SELECT number, ? FROM sets WHERE id = ?", ((number, set_id) for set_id in ids)
+    )
+
+
+def linked(connection: sqlite3.Connection, set_id: str) -> set[int]:
+    """Numbers of the files that a set has faces of."""
+    asked = "SELECT file_number FROM set_files JOIN sets ON set_number = sets.number WHERE id = ?"
+    return {row[0] for row in connection.execute(asked, (set_id,))}
+
+
+def delete_unlinked(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Delete those of the files that no set is left of."""
+    connection.executemany(
+        "DELETE FROM files WHERE number = ?"
+        " AND NOT EXISTS (SELECT 1 FROM set_files WHERE file_number = files.number)",
+        ((number,) for number in numbers),
+    )
+
+
+def _storable(file: MediaFile) -> MediaFile:
+    texts = {name: storable(getattr(file, name)) for name in ("path", "settings", "remark")}
+    return replace(file, **texts)  # type: ignore[arg-type]  # all of them are texts
+
+
+def _checksum(file: MediaFile) -> bytes:
+    return hashlib.sha256(json.dumps(astuple(file)).encode()).digest()
+
+
+# Filing: one video or photo with everything found in it, in the transaction of the caller.
+
+
+@dataclass(frozen=True)
+class Filed:
+    """What is to be kept of one file.
+
+    Parameters
+    ----------
+    file : MediaFile
+    new : sequence of FaceSet
+        Sets that begin with this file.
+    grown : sequence of FaceSet
+        More faces of sets that are in the gallery.
+    apart : sequence of pairs of ids
+        Sets that are certainly of different people.
+    descriptor : str
+        What made the faces.
+    """
+
+    file: MediaFile
+    new: Sequence[FaceSet]
+    grown: Sequence[FaceSet]
+    apart: Sequence[pairs.Pair]
+    descriptor: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.file, MediaFile):
+            raise BadInput(f"only a MediaFile can be kept, got {type(self.file).__name__}: make one of it")
+        set_rows.check_name(self.descriptor)
+        for faceset in (*self.new, *self.grown):
+            set_rows.check(faceset, self.descriptor)
+        unique_ids((*self.new, *self.grown))
+
+
+def keep(connection: sqlite3.Connection, path: Path, given: Filed, barred: Barred) -> bool:
+    """Write it; of a file whose content is known, only where it lies now. Whether the file was new."""
+    known = of(connection, path, given.file.content)
+    if known is not None:
+        move(connection, known, given.file)
+        return False
+    refuse_barred(path, barred, (*given.new, *given.grown), given.descriptor, given.file.content)
+    for faceset in given.new:
+        set_rows.add(connection, path, faceset, given.descriptor)
+    for faceset in given.grown:
+        set_rows.append(connection, path, faceset, given.descriptor)
+    number = insert(connection, given.file)
+    link(connection, number, (faceset.id for faceset in (*given.new, *given.grown)))
+    pairs.insert(connection, given.apart, queries.lookup(connection, path))
+    return True
+
+
+def refuse_barred(
+    path: Path, found: Barred, sets: Iterable[FaceSet], descriptor: str, file: str = ""
+) -> None:
+    """Refuse what was barred: whoever adds looks first, but only here nobody can bar it meanwhile."""
+    let_in = "let it in again by `lookalike forget --unbar`"
+    if file and found.has_file(file):
+        raise Conflict(f"this file was forgotten and must not enter {path} again: leave it out, or {let_in}")
+    for faceset in sets if found else ():
+        if why := found.why(faceset, descriptor):
+            raise Conflict(f"set {faceset.id!r} must not enter {path}, it {why}: leave it out, or {let_in}")

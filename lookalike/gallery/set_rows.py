@@ -1,0 +1,362 @@
+"""A face set as rows of a gallery: written, read back, faces and sightings against their checksums."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lookalike.errors import BadInput, Conflict, GalleryUnreadable
+from lookalike.faceset import FaceSet, Sighting, checked_faces
+from lookalike.gallery import queries, schema, seals
+from lookalike.gallery.failures import damaged_rows
+from lookalike.gallery.schema import now, storable
+
+# What the sightings of a set add up to.
+SUM = "SELECT sighted, start_seconds, end_seconds FROM sets WHERE number = ?"
+
+# LOW LEVEL: one face.
+
+
+def checksum(set_id: str, position: int, source: str | None, descriptor: bytes) -> bytes:
+    """SHA-256 of a descriptor together with where it belongs, so that a misplaced face is found out too."""
+    place = f"{set_id}\0{position}\0{'-' if source is None else '+' + source}\0"
+    return hashlib.sha256(place.encode() + descriptor).digest()
+
+
+def numbers(connection: sqlite3.Connection, set_id: str, first: int = 0) -> list[int]:
+    """The row number of each face of a set, from a position on."""
+    asked = (
+        "SELECT faces.number FROM sets JOIN faces ON set_number = sets.number WHERE id = ? AND position >= ?"
+    )
+    return [row[0] for row in connection.execute(f"{asked} ORDER BY position", (set_id, first))]
+
+
+def write(
+    connection: sqlite3.Connection, path: Path, set_id: str, statement: str, values: Iterable[tuple[Any, ...]]
+) -> None:
+    """Run a statement for each face; one that reaches no row shows that an index leads astray."""
+    given = list(values)
+    if connection.executemany(statement, given).rowcount != len(given):
+        raise astray(path, set_id)
+
+
+def astray(path: Path, set_id: str) -> GalleryUnreadable:
+    """The error for an index that does not lead to the faces of a set."""
+    return damaged_rows(path, f"not every face of set {set_id!r} is found where it is listed")
+
+
+def face_rows(
+    faceset: FaceSet, first: int = 0
+) -> Iterator[tuple[int, bytes, bytes, str | None, bytes | None]]:
+    """Position, checksum, descriptor, source and picture of each face, from a position on."""
+    for place, face in enumerate(faceset.faces.astype("<f4")):
+        source = storable(faceset.sources[place]) if faceset.sources else None
+        picture = bytes(faceset.pictures[place]) if faceset.pictures else None
+        position, descriptor = first + place, face.tobytes()
+        yield position, checksum(faceset.id, position, source, descriptor), descriptor, source, picture
+
+
+# HIGH LEVEL: one set. Who writes holds the transaction.
+
+
+def check(faceset: object, descriptor: object) -> None:
+    """Refuse what cannot be written, before anything is."""
+    if not isinstance(faceset, FaceSet):
+        raise BadInput(f"only a FaceSet can be added, got {type(faceset).__name__}: make one of it")
+    check_name(descriptor)
+    # Rounding to single precision can make a row constant, and such a set could never be read back.
+    checked_faces(faceset.faces, f"set {faceset.id!r} in single precision")
+
+
+def check_name(descriptor: object) -> None:
+    """Refuse what cannot be the name of a descriptor."""
+    if not isinstance(descriptor, str) or not descriptor.strip() or not descriptor.isprintable():
+        raise BadInput(
+            f"a descriptor must be named by printable text, got {descriptor!r}: say what made the faces"
+        )
+
+
+def settle_kind(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor: str) -> None:
+    """Let the first set fix the descriptor of a gallery with its dimension; refuse any other."""
+    kind, dimension = queries.fact(connection, "descriptor"), queries.dimension(connection, path)
+    if kind is None or dimension is None:
+        settled = (("descriptor", descriptor), ("dimension", str(faceset.dimension)))
+        connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", settled)
+        seals.seal(connection)
+    else:
+        refuse_other_kind(path, faceset, descriptor, kind, dimension)
+
+
+def refuse_other_kind(path: Path, faceset: FaceSet, descriptor: str, kind: str, dimension: int) -> None:
+    """Refuse a set whose descriptor or dimension is not that of the gallery."""
+    advice = "describe it the same way, or use another gallery"
+    if kind != descriptor:
+        raise Conflict(
+            f"{path} holds faces made by {kind!r}, set {faceset.id!r} was made by {descriptor!r}: {advice}"
+        )
+    if dimension != faceset.dimension:
+        raise Conflict(
+            f"{path} holds faces of {dimension} numbers, "
+            f"those of set {faceset.id!r} have {faceset.dimension}: {advice}"
+        )
+
+
+def add(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor: str) -> bool:
+    """Write a set unless the same is there already; whether it was written.
+
+    Raises
+    ------
+    Conflict
+        If the id is taken by other content, or the faces are of another descriptor or dimension.
+    """
+    settle_kind(connection, path, faceset, descriptor)
+    content = faceset.content_hash()
+    there = connection.execute("SELECT content, faces FROM sets WHERE id = ?", (faceset.id,)).fetchone()
+    if there is None:
+        origin, added = storable(faceset.origin), now()
+        values = (faceset.id, origin, content, len(faceset), len(faceset.pictures), added)
+        number = connection.execute(
+            "INSERT INTO sets (id, origin, content, faces, pictures, added, seal)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*values, seals.of_set(faceset.id, origin, added)),
+        ).lastrowid
+        _write_faces(connection, path, int(number or 0), faceset)
+        return True
+    # The same descriptors are the same set, however their pictures were encoded.
+    if there[0] != content and not np.array_equal(get(connection, path, faceset.id).faces, faceset.faces):
+        raise Conflict(
+            f"{path} already has a set {faceset.id!r}, with {there[1]} faces; the one given has "
+            f"{len(faceset)} faces with other content: remove it first or choose another id"
+        )
+    return False
+
+
+def append(connection: sqlite3.Connection, path: Path, more: FaceSet, descriptor: str) -> None:
+    """Write more faces of a set behind those it has.
+
+    Raises
+    ------
+    NotFound
+        If there is no such set.
+    Conflict
+        If they are of another descriptor or dimension, or know more or less about each face.
+    """
+    # All of it is read and held against its checksums: what is damaged must not get a new one.
+    present = get(connection, path, more.id, pictures=True)
+    (number,) = connection.execute("SELECT number FROM sets WHERE id = ?", (more.id,)).fetchone()
+    said = written_sightings(connection, path, number, more.id)
+    settle_kind(connection, path, more, descriptor)
+    known = {"sources": present.sources, "pictures": present.pictures, "sightings": said}
+    for name, has in known.items():
+        given = getattr(more, name)
+        if bool(has) != bool(given):
+            raise Conflict(
+                f"set {more.id!r} of {path} has {name if has else f'no {name}'}, the faces to be appended "
+                f"have {name if given else 'none'}: give them the same way, or make a set of their own"
+            )
+    whole = FaceSet(
+        more.id, np.concatenate([present.faces, more.faces]), pictures=(*present.pictures, *more.pictures)
+    )
+    connection.execute(
+        "UPDATE sets SET content = ?, faces = ?, pictures = ? WHERE number = ?",
+        (whole.content_hash(), len(whole), len(whole.pictures), number),
+    )
+    _write_faces(connection, path, number, more, len(present), said)
+
+
+def _write_faces(
+    connection: sqlite3.Connection,
+    path: Path,
+    number: int,
+    faceset: FaceSet,
+    first: int = 0,
+    said: Sequence[str] = (),
+) -> None:
+    connection.executemany(
+        "INSERT INTO faces (set_number, position, checksum, descriptor, source, picture)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        ((number, *face) for face in face_rows(faceset, first)),
+    )
+    if faceset.sightings:
+        faces = numbers(connection, faceset.id, first)
+        if len(faces) != len(faceset):
+            raise astray(path, faceset.id)
+        append_sightings(connection, number, faceset.id, said, faces, faceset.sightings)
+
+
+def get(
+    connection: sqlite3.Connection, path: Path, set_id: str, pictures: bool = False, seen: bool = False
+) -> FaceSet:
+    """Read one set back; raise NotFound with similar ids if there is none. `read` tells the rest."""
+    if not queries.has(connection, set_id):
+        raise queries.unknown(connection, path, set_id)
+    dimension = queries.dimension(connection, path)
+    found = read(connection, path, set_id, dimension, pictures, seen) if dimension else None
+    if found is None:
+        raise damaged_rows(path, f"set {set_id!r} is listed but cannot be found")
+    return found
+
+
+def read(
+    connection: sqlite3.Connection,
+    path: Path,
+    set_id: str,
+    dimension: int,
+    pictures: bool = False,
+    seen: bool = False,
+) -> FaceSet | None:
+    """Read one set back, or None if there is no such set.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Inside a transaction, so that the set and its faces are of one version.
+    path : Path
+        The gallery, which errors name.
+    set_id : str
+        Which set.
+    dimension : int
+        How many numbers a descriptor must have.
+    pictures : bool
+        Whether to read the pictures too.
+    seen : bool
+        Whether to read where the faces were seen.
+
+    Raises
+    ------
+    GalleryUnreadable
+        If a face is missing, of another length, or does not fit its checksum.
+    """
+    is_sealed = schema.found(connection) >= seals.SINCE
+    row = connection.execute(
+        f"SELECT number, origin, content, faces, pictures, added, {'seal' if is_sealed else 'NULL'}"
+        " FROM sets WHERE id = ?",
+        (set_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    number, origin, content, count, shown_of, added, seal = row
+    faces = connection.execute(
+        f"SELECT position, checksum, descriptor, source, {'picture' if pictures else 'NULL'}"
+        " FROM faces WHERE set_number = ? ORDER BY position",
+        (number,),
+    ).fetchall()
+    if not isinstance(origin, str) or not isinstance(content, str):
+        raise damaged_rows(path, f"set {set_id!r} has lost its origin or content hash")
+    if is_sealed and seal != seals.of_set(set_id, origin, added):
+        raise damaged_rows(
+            path, f"the id, the origin or the time of set {set_id!r} does not fit its checksum"
+        )
+    if len(faces) != count:
+        raise damaged_rows(path, f"set {set_id!r} has {len(faces)} of its {count} faces")
+    for expected, (position, check, descriptor, source, _) in enumerate(faces):
+        if not isinstance(descriptor, bytes) or len(descriptor) != 4 * dimension:
+            given = f"{len(descriptor)} bytes" if isinstance(descriptor, bytes) else "no bytes"
+            raise damaged_rows(
+                path, f"face {expected} of set {set_id!r} has {given} where {4 * dimension} belong"
+            )
+        text = source is None or isinstance(source, str)
+        if position != expected or not text or check != checksum(set_id, expected, source, descriptor):
+            raise damaged_rows(path, f"face {expected} of set {set_id!r} does not fit its checksum")
+    descriptors = np.frombuffer(b"".join(face[2] for face in faces), dtype="<f4").reshape(count, dimension)
+    sources = tuple(face[3] for face in faces) if faces and faces[0][3] is not None else ()
+    shown = tuple(face[4] for face in faces) if faces and faces[0][4] is not None else ()
+    where = read_sightings(connection, path, number, set_id) if seen else ()
+    try:
+        found = FaceSet(set_id, descriptors, origin, sources, shown, where)
+        # The faces passed their own checks: only the pictures can still differ.
+        whole = not pictures or found.content_hash() == content
+    except (BadInput, TypeError) as error:
+        raise damaged_rows(path, f"set {set_id!r} cannot be read back ({error})") from error
+    if not whole:
+        raise damaged_rows(path, f"the pictures of set {set_id!r} do not fit its content hash")
+    if shown_of not in ({len(shown)} if pictures else {0, count}):
+        raise damaged_rows(path, f"set {set_id!r} does not have the {shown_of!r} pictures that it says")
+    return found
+
+
+# Where the faces of a set were seen, under one checksum a set.
+
+
+def append_sightings(
+    connection: sqlite3.Connection,
+    number: int,
+    set_id: str,
+    before: Sequence[str],
+    faces: Sequence[int],
+    seen: Sequence[Sighting],
+) -> None:
+    """Write where more faces of a set were seen; what all add up to is noted beside the set.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        In a transaction that writes.
+    number, set_id : int, str
+        The set.
+    before : sequence of str
+        What `written_sightings` read of the faces it has.
+    faces : sequence of int
+        Row numbers of the faces that are new.
+    seen : sequence of Sighting
+        Where they were seen.
+    """
+    texts = [one.as_text() for one in seen]
+    connection.executemany("INSERT INTO sightings VALUES (?, ?)", zip(faces, texts, strict=True))
+    _, *times = connection.execute(SUM, (number,)).fetchone()
+    # As they were written, which is rounded: so the times of the set are those of sightings read back.
+    times += [Sighting.from_text(text).time for text in texts]
+    known = [float(time) for time in times if time is not None]
+    start, end = (min(known), max(known)) if known else (None, None)
+    whole = [*before, *texts]
+    connection.execute(
+        "UPDATE sets SET sighted = ?, start_seconds = ?, end_seconds = ?, good = ? WHERE number = ?",
+        (_sightings_checksum(set_id, start, end, whole), start, end, schema.good_faces(whole), number),
+    )
+
+
+def written_sightings(connection: sqlite3.Connection, path: Path, number: int, set_id: str) -> list[str]:
+    """What is written of each face of a set, held against the checksum; empty if nothing is."""
+    if schema.found(connection) < 2:
+        return []
+    checksum, start, end = connection.execute(SUM, (number,)).fetchone()
+    texts = [text for (text,) in connection.execute(schema.SAID, (number,))]
+    if not texts and checksum is start is end is None:
+        return []
+    fits = all(isinstance(text, str) for text in texts)
+    if not fits or checksum != _sightings_checksum(set_id, start, end, texts):
+        raise damaged_rows(path, f"the sightings of set {set_id!r} do not fit their checksum")
+    return texts
+
+
+def read_sightings(
+    connection: sqlite3.Connection, path: Path, number: int, set_id: str
+) -> tuple[Sighting, ...]:
+    """Read where the faces of a set were seen; empty if that is not known.
+
+    Raises
+    ------
+    GalleryUnreadable
+        If they are not those that were written, all of them.
+    """
+    try:
+        texts = written_sightings(connection, path, number, set_id)
+        found = tuple(map(Sighting.from_text, texts))
+    # A stranger may fit the checksum to anything.
+    except (BadInput, ArithmeticError, RecursionError) as error:
+        raise damaged_rows(path, f"the sightings of set {set_id!r} cannot be read back ({error})") from error
+    if texts and schema.found(connection) > 2:
+        (good,) = connection.execute("SELECT good FROM sets WHERE number = ?", (number,)).fetchone()
+        if good != schema.good_faces(texts):
+            raise damaged_rows(path, f"set {set_id!r} is said to have {good!r} good faces, which it has not")
+    return found
+
+
+def _sightings_checksum(set_id: str, start: object, end: object, said: Sequence[str]) -> str:
+    """SHA-256 of all sightings, their set and its times: one that is lost or misplaced shows too."""
+    return hashlib.sha256("\0".join((set_id, f"{start} {end}", *said)).encode()).hexdigest()

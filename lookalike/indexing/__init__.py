@@ -1,0 +1,1 @@
+"""What is derived from a gallery and may be made again."""

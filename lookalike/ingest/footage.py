@@ -1,0 +1,322 @@
+"""Footage: the faces of photos and films become sets of a gallery, file by file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from json import dumps
+from pathlib import Path
+from time import monotonic
+
+from lookalike.descriptors.contract import Descriptor
+from lookalike.engines.contract import Engine
+from lookalike.errors import BadInput, Conflict, NotFound, is_there, readable
+from lookalike.gallery.gallery import Gallery, open_gallery
+from lookalike.gallery.media import MediaFile
+from lookalike.ingest.albums import Album
+from lookalike.ingest.describe import WatchedDescriptor, as_set, choose_descriptor, successor_of
+from lookalike.ingest.detect import YUNET
+from lookalike.ingest.files import MediaPath, find_all
+from lookalike.ingest.plan import Plan, counted, make_plan, measure
+from lookalike.ingest.remote import gather_elsewhere
+from lookalike.ingest.seen import Described, Settings
+from lookalike.ingest.workers import Gathered, Workers, gather, is_grouped, place
+from lookalike.kernels.threads import thread_count
+from lookalike.progress import Forecast, Step, Track, silent
+from lookalike.resources import Need, check
+
+
+@dataclass
+class Added:
+    """What adding did.
+
+    Parameters
+    ----------
+    added : list of str
+        Ids of sets that are new.
+    unchanged : list of str
+        Ids of ready-made sets that were there already.
+    grown : list of str
+        Ids of sets that were there and have more faces now.
+    files, known : int
+        How many photos and films were looked at, and how many had been before.
+    failed, remarks : list of (str, str)
+        Files that could not be read, or only in part, each with a sentence that says why.
+    barred : list of str
+        Files and ready-made sets that were left out, wholly or in part, since they must not enter; each has a
+        remark too.
+    """
+
+    added: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    grown: list[str] = field(default_factory=list)
+    files: int = 0
+    known: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    remarks: list[tuple[str, str]] = field(default_factory=list)
+    barred: list[str] = field(default_factory=list)
+
+    def leave_out(self, what: str, sentence: str) -> None:
+        """Note that something must not enter."""
+        self.barred.append(what)
+        self.remarks.append((what, sentence))
+
+    def take(self, other: Added) -> None:
+        """Add to this what something else did."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+
+def add_footage(
+    gallery: Path,
+    sources: Sequence[Path],
+    descriptor: str | None = None,
+    settings: Settings | None = None,
+    track: Track = silent,
+    tell: Callable[[Plan], bool] = lambda plan: True,
+    engine: Engine | None = None,
+) -> Added:
+    """Look for faces in photos and films, and keep every file's faces as soon as it is done.
+
+    A file that cannot be read is listed with its reason, and the rest goes on. Whoever interrupts loses at
+    most the files that were being looked at, one for each processor, two for each of an engine: the same
+    command goes on from there, and takes only what is new or has other content.
+
+    Parameters
+    ----------
+    gallery : Path
+        Made if there is none.
+    sources : sequence of paths
+        Folders, photos and films.
+    descriptor : str, optional
+        What describes the faces: that of the gallery, or `sface`, unless given.
+    settings : Settings, optional
+        How to look.
+    track : callable
+        Shows progress.
+    tell : callable
+        Given the plan before anything is done; if it answers False, nothing is.
+    engine : Engine, optional
+        Whose workers look and describe, instead of children of this process; what they find is kept here, and
+        is the same.
+
+    Raises
+    ------
+    BadInput, NotFound, Conflict
+        If a source is not there, the gallery is described otherwise, or a model is missing or another one.
+    """
+    settings = settings or Settings()
+    found = find_all(sources)
+    held: str | None = None
+    hint: str | None = None
+    known: set[int] = set()
+    if is_there(gallery):
+        with open_gallery(gallery) as opened:
+            held, hint = opened.descriptor, opened.hint("model_file")
+            known = {number for number, file in enumerate(found.media) if known_file(opened, file)}
+    part = choose_descriptor(held, descriptor, hint)
+    new = [file for number, file in enumerate(found.media) if number not in known]
+    away = None if engine is None or engine.is_here else engine
+    if new and away is None:
+        YUNET.read()  # no file is to blame for what is wrong with it
+    with Workers(settings, thread_count()) as workers:
+        films = track([file.path for file in new], "opening films", len(new))
+        # No film takes less than a kilobyte a second: what claims to be longer must not stop the others.
+        said = zip(workers.lengths(films), new, strict=True)
+        lengths = [min(length, file.size / 1000) for length, file in said]
+        busy = workers.count if away is None else away.workers
+        others = len(known), found.others + len(found.failed)
+        plan = make_plan(new, lengths, *others, busy)
+        if away is None and new:
+            pace = measure(new, lengths, part, settings, plan.seconds, track)
+            plan = make_plan(new, lengths, *others, busy, pace)
+        done = Added(failed=list(found.failed), known=len(known))
+        if not tell(plan) or not new:
+            return done
+        check("looking for faces", Need(0, plan.bytes), gallery.absolute().parent)
+        with open_gallery(gallery, create=True) as opened:
+            if part.model_file:
+                opened.set_hint("model_file", part.model_file)
+            if held is not None and descriptor is None:
+                _tell_of_successor(opened, part, done)
+            # A photo is a step, and so is a film without a length.
+            units = sum(max(1, round(length)) for length in lengths)
+            run = _Run(opened, part, settings, done, Forecast(plan.seconds, units))
+            for _ in track(run.work(away or workers, new, lengths), "looking for faces", units):
+                pass
+    return run.done
+
+
+def _tell_of_successor(gallery: Gallery, part: Descriptor, done: Added) -> None:
+    """Tell once whoever adds to a gallery that another descriptor knows people better than its own."""
+    if part.succeeded_by and gallery.hint("successor_told") != part.succeeded_by:
+        done.remarks.append(("", successor_of(part, gallery.path)))
+        gallery.set_hint("successor_told", part.succeeded_by)
+
+
+class _Run:
+    """One run through files: what was made, and what is needed to make more."""
+
+    def __init__(
+        self, gallery: Gallery, part: Descriptor, settings: Settings, done: Added, forecast: Forecast
+    ) -> None:
+        self.done = done
+        self._forecast, self._began, self._steps = forecast, monotonic(), 0
+        self._watched = WatchedDescriptor(part)
+        self._gallery = gallery
+        self._part = part
+        self._settings = settings
+        self._contents: dict[int, str] = {}
+        self._numbers = _numbers(gallery)
+        self._albums: dict[str, tuple[Album, list[str]]] = {}
+        self._barred = gallery.barred()
+        if people := self._barred.strangers_to(part.identity):
+            self.done.remarks.append(("", unrecognised(people, part.identity)))
+
+    def work(
+        self, who: Workers | Engine, files: Sequence[MediaPath], lengths: Sequence[float]
+    ) -> Iterator[Step]:
+        """Look at the files and keep what they show; yield once for each second of film and each photo."""
+
+        def content_of(number: int) -> str:
+            if number not in self._contents:
+                self._contents[number] = files[number].sha256()
+            return self._contents[number]
+
+        def is_wanted(number: int) -> bool:
+            content = content_of(number)
+            return self._gallery.file_of(content) is None and not self._barred.has_file(content)
+
+        gathered: Iterator[tuple[int, float | Gathered]] = (
+            gather(who, files, self._watched, is_wanted)
+            if isinstance(who, Workers)
+            else gather_elsewhere(who, self._settings, files, self._part, is_wanted, content_of)
+        )
+        passed = 0
+        for number, told in gathered:
+            if isinstance(told, float):
+                for _ in range(passed, min(int(told), round(lengths[number]))):
+                    passed += 1
+                    yield self._step(files[number])
+            else:
+                if not isinstance(who, Workers):
+                    self._watched.faces += sum(len(faces) for _, faces in told.tracks)
+                self._finish(files[number], number, told)
+                for _ in range(passed, max(1, round(lengths[number]))):
+                    yield self._step(files[number])
+                passed = 0
+
+    def _step(self, file: MediaPath) -> Step:
+        """One step further: in which file, with how many faces so far, and how long the rest takes."""
+        self._steps += 1
+        left = self._forecast.left(self._steps, monotonic() - self._began)
+        return Step(f"{file.name}, {counted(self._watched.faces, 'face')} so far", left)
+
+    def _finish(self, file: MediaPath, number: int, told: Gathered) -> None:
+        """Keep what a file shows, all of it or nothing; a file that cannot be used is listed."""
+        shown, content = readable(file.path), self._contents.pop(number, "")
+        try:
+            if told.reason is not None:
+                raise told.reason
+            self._keep(file, content, told)
+        except (BadInput, NotFound, Conflict) as refused:
+            self.done.failed.append((shown, str(refused)))
+            # What was decided about its album is not true any more.
+            self._albums.pop(file.album, None)
+            self._numbers = _numbers(self._gallery)
+            return
+        if told.remark:
+            self.done.remarks.append((shown, f"{shown!r} {told.remark}"))
+
+    def _keep(self, file: MediaPath, content: str, told: Gathered) -> None:
+        kept = MediaFile(
+            content,
+            _place(file),
+            file.size,
+            file.changed,
+            file.media.kind,
+            dumps(asdict(self._settings)),
+            told.remark,
+        )
+        # The same content may lie twice in one folder, or may have been moved since the last run.
+        if self._gallery.file_of(content) is not None:
+            self._gallery.keep_file(kept, (), descriptor=self._part.identity)
+            self.done.known += 1
+            return
+        shown = readable(file.path)
+        if self._barred.has_file(content):
+            self.done.leave_out(shown, f"{shown!r} was left out: it was forgotten and must not enter again")
+            return
+        whys = [self._barred.why_faces(faces, self._part.identity) for _, faces in told.tracks]
+        tracks = [track for track, why in zip(told.tracks, whys, strict=True) if not why]
+        if any(whys):
+            why = next(filter(None, whys))
+            left = f"{len(told.tracks) - len(tracks)} of {len(told.tracks)} people"
+            self.done.leave_out(shown, f"{left} in {shown!r} were left out: one {why}")
+            if not tracks:
+                return  # not even its path is kept, which may name the person
+        grouped = is_grouped(file, self._part)
+        ids = self._in_album(file.album, tracks) if grouped else self._alone(file, tracks)
+        origin = readable(file.path)
+        sets = [as_set(ids[track.number], track, faces, file.name, origin) for track, faces in tracks]
+        apart = {
+            (ids[track.number], ids[other]) for track, _ in tracks for other in track.together if other in ids
+        }
+        there = [one for one in sets if one.id in self._gallery]
+        new = [one for one in sets if one.id not in self._gallery]
+        self._gallery.keep_file(kept, new, there, apart, self._part.identity)
+        self.done.files += 1
+        self.done.added += [one.id for one in new]
+        self.done.grown += [one.id for one in there if one.id not in self.done.grown]
+
+    def _alone(self, file: MediaPath, tracks: Sequence[Described]) -> dict[int, str]:
+        """Ids for a file whose tracks are a set each; another file of the same name keeps its own."""
+        base, copies = file.name, 1
+        while base in self._numbers:
+            copies += 1
+            base = f"{file.name}~{copies}"
+        self._numbers[base] = list(range(1, len(tracks) + 1))
+        return {track.number: f"{base}#{number}" for number, (track, _) in enumerate(tracks, start=1)}
+
+    def _in_album(self, name: str, tracks: Sequence[Described]) -> dict[int, str]:
+        """Ids for the faces of a photo: those of the groups of its album that they join or begin."""
+        if name not in self._albums:
+            album, ids = Album(self._part.same_person), [f"{name}#{n}" for n in self._numbers.get(name, [])]
+            for one in ids:
+                album.remember(self._gallery.get(one).faces)
+            self._albums[name] = album, ids
+        album, ids = self._albums[name]
+        places = place(album, tracks)
+        for _ in range(len(ids), len(album)):
+            numbers = self._numbers.setdefault(name, [])
+            numbers.append(max(numbers, default=0) + 1)
+            ids.append(f"{name}#{numbers[-1]}")
+        return {track.number: ids[group] for (track, _), group in zip(tracks, places, strict=True)}
+
+
+def unrecognised(people: int, model: str) -> str:
+    """The remark for people who are barred but whom a model does not know."""
+    return (
+        f"{people} {'person is' if people == 1 else 'people are'} barred by what another model saw, and "
+        f"{model} cannot recognise them: they may enter"
+    )
+
+
+def _numbers(gallery: Gallery) -> dict[str, list[int]]:
+    """Which numbers behind the # of an id are taken, by what comes before it."""
+    taken: dict[str, list[int]] = {}
+    for one in gallery.ids():
+        base, _, number = one.rpartition("#")
+        if base and number.isdecimal():
+            taken.setdefault(base, []).append(int(number))
+    return taken
+
+
+def known_file(gallery: Gallery, file: MediaPath) -> MediaFile | None:
+    """What a gallery knows of a file, as far as its place, size and time tell: it is not read."""
+    return gallery.file_at(_place(file), file.size, file.changed)
+
+
+def _place(file: MediaPath) -> str:
+    return readable(os.path.abspath(file.path))

@@ -1,0 +1,267 @@
+"""Plan: what a run through footage will look at, and about how long it takes and how much it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from time import monotonic
+from typing import Final
+
+import numpy as np
+
+from lookalike.descriptors.contract import Descriptor, Picture, Vector
+from lookalike.faceset import evenly
+from lookalike.ingest.describe import describe_aligned
+from lookalike.ingest.files import MediaPath
+from lookalike.ingest.seen import Settings
+from lookalike.ingest.workers import Gathered, Workers, gather
+from lookalike.progress import Track, silent
+
+# Bytes kept: of a second of film five faces, of a photo one; an aligned picture and a descriptor each.
+FILM_BYTES: Final = 27_000
+PHOTO_BYTES: Final = 8_000
+# Seconds that the least work takes: the program and its child start, networks are opened, and while the faces
+# of the last track are described, one after the other, there is nothing else to do.
+START: Final = 2.0
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long the work takes one processor, in seconds.
+
+    Unless it was measured (`measure`), as `python -m benchmarks intake` measures it, with one
+    face in every frame and photo.
+
+    Parameters
+    ----------
+    film, photo : float
+        Looking at a second of film, and at a photo.
+    film_faces, photo_faces : float
+        Describing the faces that are found there.
+    """
+
+    film: float = 0.17
+    photo: float = 0.2
+    film_faces: float = 0.1
+    photo_faces: float = 0.03
+
+
+USUAL: Final = Pace()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done, before it is done.
+
+    Parameters
+    ----------
+    films, photos : int
+        How many files of each are new.
+    film_seconds : float
+        How long the films last.
+    albums : int
+        In how many folders the photos lie.
+    known : int
+        Files that were looked at before.
+    left_out : int
+        Files that are neither, or cannot be read.
+    seconds : float
+        About how long it takes.
+    bytes : int
+        About how much the gallery grows.
+    """
+
+    films: int
+    photos: int
+    film_seconds: float
+    albums: int
+    known: int
+    left_out: int
+    seconds: float
+    bytes: int
+
+    def __str__(self) -> str:
+        work = []
+        if self.films:
+            work.append(f"{counted(self.films, 'film')} of {lasting(self.film_seconds)}")
+        if self.photos:
+            work.append(f"{counted(self.photos, 'photo')} in {counted(self.albums, 'album')}")
+        said = " and ".join(work) or "nothing new"
+        if work:
+            said += f": about {lasting(self.seconds)}, {max(1, round(self.bytes / 1e6))} MB"
+        if self.known:
+            said += f"; {counted(self.known, 'file')} known already"
+        return f"{said}; {counted(self.left_out, 'file')} left out" if self.left_out else said
+
+
+def make_plan(
+    files: Sequence[MediaPath],
+    lengths: Sequence[float],
+    known: int,
+    left_out: int,
+    processors: int,
+    pace: Pace = USUAL,
+) -> Plan:
+    """Add up what there is to do.
+
+    Parameters
+    ----------
+    files : sequence of MediaPath
+        What is new.
+    lengths : sequence of float
+        How many seconds each film lasts; 0 for photos.
+    known, left_out : int
+        How many other files there are.
+    processors : int
+        How many work at the same time.
+    pace : Pace
+        How long it takes.
+    """
+    photos = [file for file in files if file.media.kind == "photo"]
+    length = float(sum(lengths))
+    work = (pace.film + pace.film_faces) * length + (pace.photo + pace.photo_faces) * len(photos)
+    return Plan(
+        films=len(files) - len(photos),
+        photos=len(photos),
+        film_seconds=length,
+        albums=len({file.album for file in photos}),
+        known=known,
+        left_out=left_out,
+        seconds=START + work / processors if files else 0.0,
+        bytes=round(FILM_BYTES * length + PHOTO_BYTES * len(photos)),
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def lasting(seconds: float) -> str:
+    """A length of time in words, as exact as anybody wants to know."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+# How many seconds of a film a moment is.
+MOMENT: Final = 2.0
+# Moments of films, and photos, that are looked at: one for each so many seconds that all of it usually takes.
+MOST: Final = 5
+WORTH: Final = 10.0
+# Faces that are described to know how long one takes.
+DESCRIBED: Final = 6
+
+
+def measure(
+    files: Sequence[MediaPath],
+    lengths: Sequence[float],
+    part: Descriptor,
+    settings: Settings,
+    usual: float,
+    track: Track = silent,
+) -> Pace:
+    """Look at a few moments of films and at a few photos, and describe some of the faces.
+
+    Parameters
+    ----------
+    files, lengths
+        As for `make_plan`.
+    part : Descriptor
+        What describes the faces.
+    settings : Settings
+        How to look.
+    usual : float
+        How many seconds all of it takes at the usual pace: where that is little, nothing is measured.
+    track : callable
+        Shows progress.
+
+    Returns
+    -------
+    Pace
+        The usual one of what there is none of, or cannot be read.
+    """
+    count = min(MOST, int(usual / WORTH))
+    photos = [file for file in files if file.media.kind == "photo"]
+    films = [(file, length) for file, length in zip(files, lengths, strict=True) if length]
+    chosen = [photos[place] for place in evenly(len(photos), count)] if count else []
+    film, photo = _Sample(), _Sample()
+    asked = [
+        (film, file, replace(settings, since=since, until=since + MOMENT), min(MOMENT, length))
+        for file, since, length in _moments(films, count)
+    ]
+    asked += [(photo, file, settings, 1.0) for file in chosen]
+    if asked:
+        with Workers(settings) as workers:
+            # A child that was asked something has started.
+            next(workers.lengths([asked[0][1].path]))
+            for sample, file, workers.settings, units in track(asked, "measuring the pace", len(asked)):
+                sample.look(workers, file, units)
+    each = _seconds_a_face([*film.pictures, *photo.pictures], part)
+    pace = USUAL
+    if film.units:
+        faces = len(film.pictures) / film.units
+        pace = replace(pace, film=film.seconds / film.units, film_faces=each * faces)
+    if photo.units:
+        faces = len(photo.pictures) / photo.units
+        pace = replace(pace, photo=photo.seconds / photo.units, photo_faces=each * faces)
+    return pace
+
+
+class _Undescribed(Descriptor):
+    """Describes nothing, so that looking is timed alone."""
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers describe a face."""
+        return 1
+
+    def describe(self, picture: Picture) -> Vector:
+        """Say nothing of a face."""
+        return np.zeros(1, dtype=np.float32)
+
+
+@dataclass
+class _Sample:
+    """How long it took to look at so many seconds of film, or photos, and the faces that were found."""
+
+    seconds: float = 0.0
+    units: float = 0.0
+    pictures: list[bytes] = field(default_factory=list)
+
+    def look(self, workers: Workers, file: MediaPath, units: float) -> None:
+        """Look at so many units of a file; what cannot be read is left out."""
+        began = monotonic()
+        for _, told in gather(workers, [file], _Undescribed()):
+            if isinstance(told, Gathered) and told.reason is None:
+                self.seconds += monotonic() - began
+                self.units += units
+                self.pictures += [picture for track, _ in told.tracks for picture in track.pictures]
+
+
+def _moments(
+    films: Sequence[tuple[MediaPath, float]], count: int
+) -> Iterator[tuple[MediaPath, float, float]]:
+    """So many moments, spread over all films as if they were one: film, when, how long the film lasts."""
+    ends = list(accumulate(length for _, length in films))
+    for number in range(count if films else 0):
+        middle = (number + 0.5) / count * ends[-1]
+        place = next(place for place, end in enumerate(ends) if middle < end)
+        file, length = films[place]
+        begin = middle - (ends[place] - length) - MOMENT / 2
+        yield file, max(0.0, min(begin, length - MOMENT)), length
+
+
+def _seconds_a_face(pictures: Sequence[bytes], part: Descriptor) -> float:
+    """How long it takes to describe a face; 0 without any."""
+    if not pictures:
+        return 0.0
+    some = [pictures[place] for place in evenly(len(pictures), DESCRIBED)]
+    # The first loads the model.
+    describe_aligned(some[:1], part)
+    began = monotonic()
+    describe_aligned(some, part)
+    return (monotonic() - began) / len(some)

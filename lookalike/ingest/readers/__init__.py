@@ -1,0 +1,1 @@
+"""Sources of ready-made faces, one reader for each kind of file."""

@@ -1,0 +1,172 @@
+"""Reading apart: faces and stills are read by a child process, which may fail and is not believed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from lookalike.errors import BadInput, LookalikeError, readable
+from lookalike.faceset import check_most
+from lookalike.ingest.pictures import Picture
+from lookalike.ingest.readers.mat import Values, unpacked
+from lookalike.ingest.readers.npz import MOST_BYTES
+from lookalike.ingest.sandbox import Ended, Limits, Message, Sandbox
+from lookalike.ingest.sourceset import SourceSet
+
+# The largest array that is read, its numbers with half the length, and as many pictures.
+MOST_MEMORY: Final = 3 * MOST_BYTES
+# So much memory is filled by the slowest decoder in this time.
+SECONDS: Final = 600.0
+# Three times that, if the disk is far away.
+PATIENCE: Final = 1800.0
+
+
+def read_apart(
+    path: Path,
+    array: str | None = None,
+    features: Path | None = None,
+    most: int | None = None,
+    guessed: bool = False,
+    limits: Limits | None = None,
+) -> Iterator[SourceSet]:
+    """Find the sets of a source as `read_source` does, in a child process.
+
+    Parsers and decoders are not made for files one does not trust: a damaged file can crash them. So they
+    run in a child, one for each source, with limits on memory, time and what it may write. It reads one set
+    ahead, while the last one is worked on, and is gone when the iterator is.
+
+    Parameters
+    ----------
+    path, array, features, most
+        As for `read_source`.
+    guessed : bool
+        Whether the array is only a guess: without such an array in the source none was asked for.
+    limits : Limits, optional
+        What the child may take.
+
+    Raises
+    ------
+    NotFound, BadInput, Conflict
+        As `read_source` does; or BadInput if the source ends the child, or takes too long.
+    StorageFailed
+        If the child cannot be started.
+    """
+    check_most(most)
+    request = {
+        "source": str(path),
+        "array": array,
+        "features": None if features is None else str(features),
+        "most": None if most is None else int(most),
+        "guessed": guessed,
+    }
+    sets = _sets(Path(path), request, limits or usual_limits(features))
+    # What can be checked before the first set is read is checked here.
+    next(sets, None)
+    return (found for found in sets if found is not None)
+
+
+def _sets(path: Path, request: dict[str, Any], limits: Limits) -> Iterator[SourceSet | None]:
+    """Nothing at first, when the source was found to be readable; then its sets."""
+    last = ""
+    try:
+        with Sandbox(limits) as child:
+            child.ask(request)
+            while (message := child.answer(PATIENCE)) is not None:
+                found = None if "begun" in message.header else SourceSet.from_message(message)
+                last = last if found is None else f", after {found.id!r},"
+                yield found
+    except Ended as how:
+        raise BadInput(f"{readable(path)!r}{last} {how}") from None
+
+
+def read_crops_apart(
+    paths: Sequence[Path], largest: tuple[int, int] | None, limits: Limits | None = None
+) -> Iterator[Picture | LookalikeError | None]:
+    """Read pictures that may be crops, in a child process.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+    largest : tuple of two ints, or None
+        Width and height up to which a picture may be a crop; None if every one may be.
+    limits : Limits, optional
+        What the child may take.
+
+    Yields
+    ------
+    picture, LookalikeError or None
+        For each path: what it shows, or why it cannot be read, or None if it is larger.
+    """
+    left = list(paths)
+    while left:
+        try:
+            with Sandbox(limits or usual_limits()) as child:
+                child.ask({"crops": [str(path) for path in left], "largest": largest})
+                while left:
+                    told: Picture | LookalikeError | None
+                    try:
+                        told = next(iter(_set(child.answer(PATIENCE)).pictures), None)
+                    except LookalikeError as reason:
+                        told = reason
+                    left.pop(0)
+                    yield told
+        except Ended as how:
+            # Only that picture is refused; another child reads the rest.
+            yield BadInput(f"{readable(left.pop(0))!r} {how}")
+
+
+def read_still_apart(path: Path, time: float | None = None, limits: Limits | None = None) -> Picture:
+    """Read a photo, or the frame that a film shows at a time, in a child process; see `read_still`.
+
+    Raises
+    ------
+    NotFound, BadInput
+        If it cannot be read.
+    """
+    try:
+        with Sandbox(limits or usual_limits()) as child:
+            child.ask({"still": str(path), "time": time})
+            return _set(child.answer(PATIENCE)).pictures[0]
+    except (Ended, IndexError) as how:
+        raise BadInput(f"{readable(path)!r} {how}") from None
+
+
+def read_mat_apart(path: Path, names: Sequence[str], limits: Limits | None = None) -> dict[str, Values]:
+    """Read variables of a .mat file in a child process; see `read_mat`.
+
+    Raises
+    ------
+    NotFound, BadInput
+        If it cannot be read, or has no such variables.
+    """
+    try:
+        with Sandbox(limits or usual_limits()) as child:
+            child.ask({"mat": str(path), "names": list(names)})
+            return unpacked(_said(child.answer(PATIENCE)))
+    except Ended as how:
+        raise BadInput(f"{readable(path)!r} {how}") from None
+
+
+def _said(message: Message | None) -> Message:
+    if message is None:
+        raise Ended
+    return message
+
+
+def _set(message: Message | None) -> SourceSet:
+    return SourceSet.from_message(_said(message))
+
+
+def usual_limits(features: Path | None = None) -> Limits:
+    """What a child may take for a source, with its features."""
+    memory = MOST_MEMORY
+    # More than the machine has would end somebody else.
+    with suppress(AttributeError, OSError, ValueError):
+        memory = min(memory, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    # Features are never read whole, but have addresses, all of them.
+    with suppress(OSError, ValueError):
+        memory += 0 if features is None else os.stat(features).st_size
+    return Limits(memory, SECONDS)

@@ -1,0 +1,166 @@
+"""Worker: what runs in a sandbox; decoders may crash here, or fill the memory, and harm nobody.
+
+Run as a module with one argument, the limits as JSON. A request is a line of JSON: a photo or film to look
+at, a source of ready-made faces, pictures that may be crops, a moment of a film, arrays of a .mat file.
+`sandbox` is the other end.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, Final
+
+from lookalike.errors import LookalikeError
+from lookalike.ingest.pictures import read_crop
+from lookalike.ingest.readers.mat import packed, read_mat
+from lookalike.ingest.sandbox import limit_seconds, restrict, send, take_pipes
+from lookalike.ingest.seen import SeenTrack, Settings
+from lookalike.ingest.sources import array_names, read_source
+from lookalike.ingest.sourceset import SourceSet
+from lookalike.ingest.video import probe, read_still
+
+# A header and the parts that follow it.
+Answers = Iterator[tuple[dict[str, Any], list[Any]]]
+
+
+class Forwarded(logging.Handler):
+    """Hands what is logged to the parent, whose log it is.
+
+    Parameters
+    ----------
+    answers : binary stream
+        Where answers go.
+    """
+
+    def __init__(self, answers: IO[bytes]) -> None:
+        super().__init__()
+        self.answers = answers
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send one record."""
+        send(self.answers, {"log": record.getMessage()[:1000], "by": record.name, "level": record.levelno})
+
+
+def main() -> None:
+    """Answer requests until the other end goes away."""
+    limits = json.loads(sys.argv[1])
+    requests, answers = take_pipes()
+    warnings.simplefilter("ignore")
+    logger = logging.getLogger("lookalike")
+    logger.setLevel(limits["log"])
+    logger.propagate = False
+    logger.addHandler(Forwarded(answers))
+    for name in limits["libraries"]:
+        import_module(name)
+    restrict(limits["memory"])
+    limit_seconds(limits["seconds"])
+    send(answers, {"ready": True})
+    for line in requests:
+        _answer(answers, json.loads(line), limits["seconds"])
+
+
+def _answer(answers: IO[bytes], request: dict[str, Any], seconds: float | None) -> None:
+    try:
+        limit_seconds(seconds)
+        for header, parts in next(answer for kind, answer in ANSWERS.items() if kind in request)(request):
+            send(answers, header, parts)
+            limit_seconds(seconds)
+        send(answers, {"end": True})
+    except BrokenPipeError:
+        raise
+    except LookalikeError as reason:
+        send(answers, _refused(reason))
+    except MemoryError:
+        send(answers, {"memory": True})
+        # What was left behind when the memory ran out is not worth finding out.
+        raise SystemExit from None
+    # A damaged file can make a decoder raise anything.
+    except Exception as reason:
+        send(answers, {"broken": " ".join(f"{type(reason).__name__}: {reason}".split())[:200]})
+
+
+def _look(request: dict[str, Any]) -> Answers:
+    """What a photo or film shows: tracks, how far it was looked at, and last how long it is."""
+    import cv2
+
+    from lookalike.ingest.tracks import scan
+
+    # Other frames and files are looked at, and faces described, at the same time: one thread each.
+    cv2.setNumThreads(1)
+    for found in scan(Path(request["look"]), Settings(**request["settings"]), request["threads"]):
+        if isinstance(found, float):
+            yield {"time": found}, []
+        elif isinstance(found, SeenTrack):
+            yield found.header(), list(found.pictures)
+        else:
+            yield {"seconds": found.seconds, "remark": found.remark}, []
+
+
+def _length(request: dict[str, Any]) -> Answers:
+    """How many seconds a film says it lasts."""
+    yield {"seconds": probe(Path(request["length"]))}, []
+
+
+def _source(request: dict[str, Any]) -> Answers:
+    """The sets of a source; first a word that it was found to be readable."""
+    path, array = Path(request["source"]), request["array"]
+    features = None if request["features"] is None else Path(request["features"])
+    # An array that was only guessed need not be there.
+    if request["guessed"] and array not in array_names(path, features):
+        array = None
+    found = read_source(path, array, features, request["most"])
+    yield {"begun": True}, []
+    for one in found:
+        yield one.message()
+
+
+def _crops(request: dict[str, Any]) -> Answers:
+    """Pictures, or why there is none; one message for each file."""
+    largest = request["largest"]
+    for name in request["crops"]:
+        try:
+            picture = read_crop(Path(name), None if largest is None else (largest[0], largest[1]))
+        except LookalikeError as reason:
+            yield _refused(reason), []
+            continue
+        pictures = () if picture is None else (picture,)
+        yield SourceSet("", "", ("",) * len(pictures), pictures=pictures).message()
+
+
+def _still(request: dict[str, Any]) -> Answers:
+    """A photo, or one frame of a film."""
+    picture = read_still(Path(request["still"]), request["time"])
+    yield SourceSet("", "", ("",), pictures=(picture,)).message()
+
+
+def _mat(request: dict[str, Any]) -> Answers:
+    """Variables of a .mat file."""
+    yield packed(read_mat(Path(request["mat"]), request["names"]))
+
+
+# By what a request holds.
+ANSWERS: Final = {
+    "look": _look,
+    "length": _length,
+    "source": _source,
+    "crops": _crops,
+    "still": _still,
+    "mat": _mat,
+}
+
+
+def _refused(reason: LookalikeError) -> dict[str, Any]:
+    return {"refused": str(reason)[:100_000], "kind": type(reason).__name__}
+
+
+if __name__ == "__main__":
+    # The parent may go away while it is answered: that is how it ends us, and no error.
+    with suppress(BrokenPipeError):
+        main()

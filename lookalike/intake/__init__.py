@@ -1,1 +1,0 @@
-"""From footage to faces: what is found in files becomes sets."""

@@ -1,1 +1,0 @@
-"""Readers of ready-made data, one file for each kind."""

@@ -1,1 +1,0 @@
-"""A measurement as figures, tables and one page that can be sent to somebody."""

@@ -1,1 +1,0 @@
-"""One figure a file: numbers in, a `Figure` out."""

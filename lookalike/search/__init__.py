@@ -1,0 +1,1 @@
+"""Find and explain: one ranking for every door."""

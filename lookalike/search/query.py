@@ -1,0 +1,466 @@
+"""Find: order all sets by how sure we are that they show the query's person, and say why."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike import registry
+from lookalike.engines.contract import Engine
+from lookalike.errors import BadInput
+from lookalike.faceset import Box, FaceSet
+from lookalike.gallery.gallery import Gallery, open_gallery
+from lookalike.indexing.build import index
+from lookalike.indexing.fit import calibrate, check_seed, check_shortlist, open_shortlist, train
+from lookalike.indexing.transform import AUTO
+from lookalike.kernels.topk import best_first, places
+from lookalike.method.calibration import Calibration, worth_reading
+from lookalike.method.shortlist import Shortlist, narrowed
+from lookalike.method.tables import Row, Tables, rows
+from lookalike.parameters import is_whole
+from lookalike.preparations.contract import Preparation
+from lookalike.progress import Before, Track, silent
+from lookalike.ranking import Answer, Ranking
+from lookalike.rerankers.contract import Reranker, Scored
+from lookalike.search.explain import Explanation, relations, witnesses
+from lookalike.similarities.contract import PreparedSets, SetSimilarity
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Excerpt(FaceSet):
+    """Faces that stand for the set of the gallery whose id they have: that set is neither answer nor proxy.
+
+    They may be some of its faces, or all of them where the search does not know the set yet.
+    """
+
+
+class Several(BadInput):
+    """Several people could be meant.
+
+    Attributes
+    ----------
+    path : Path
+        The photo or film that shows them.
+    at : float or None
+        When, in a film.
+    boxes : list of boxes
+        Where they are, from left to right, as `--face` counts them; none where they are in no one picture.
+    """
+
+    def __init__(self, sentence: str, path: Path, at: float | None = None, boxes: Sequence[Box] = ()) -> None:
+        super().__init__(sentence)
+        self.path, self.at, self.boxes = path, at, list(boxes)
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What a query, or several sets that ask together, make of the sets that are to be ranked.
+
+    Attributes
+    ----------
+    targets : array (m,)
+        Numbers of these sets, in increasing order; who asks is not among them.
+    scores, baseline : arrays (m,)
+        How sure the second stage is of each, and how alike it is by itself.
+    through : array (m,)
+        Number of the proxy that made the score; -1 if no single one did.
+    chances : array (m,) or None
+        How likely each shows the query's person, never more than a set that is ranked before; None if
+        nothing can be said.
+    sets : int
+        How many sets could have been ranked: more than targets if there is a shortlist.
+    """
+
+    targets: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    baseline: NDArray[np.float64]
+    through: NDArray[np.int64]
+    chances: NDArray[np.float64] | None
+    sets: int
+
+    def order(self, top: int | None = None) -> NDArray[np.int64]:
+        """Places of the best targets; ties go to the baseline, then to the id, by which sets are numbered."""
+        return best_first(self.scores, self.baseline, top)
+
+    def of(self, targets: NDArray[np.int64]) -> Scoring:
+        """The same of some of the targets, in increasing order."""
+        if len(targets) == len(self.targets):
+            return self
+        where = np.searchsorted(self.targets, targets)
+        return replace(
+            self,
+            targets=targets,
+            scores=self.scores[where],
+            baseline=self.baseline[where],
+            through=self.through[where],
+            chances=None if self.chances is None else self.chances[where],
+        )
+
+
+class Search:
+    """A gallery ready to be asked: its tables and a fitted second stage.
+
+    Parameters
+    ----------
+    tables : Tables
+        As `lookalike.index` returns them.
+    reranker : Reranker
+        As `lookalike.train` returns it.
+    shortlist : Shortlist, optional
+        Says whom to rank where comparing a query with all sets would take long. It serves the first 100
+        answers: who asks for more is answered from all sets.
+    calibration : Calibration, optional
+        Says how likely an answer is right; answers carry no probability unless given.
+    pictures : callable, optional
+        Gives the pictures of a set by its id, for notebooks that show a ranking.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        reranker: Reranker,
+        shortlist: Shortlist | None = None,
+        calibration: Calibration | None = None,
+        pictures: Callable[[str], Sequence[bytes]] | None = None,
+    ) -> None:
+        if not isinstance(reranker, Reranker):
+            raise BadInput(
+                f"a search needs a fitted reranker, got {reranker!r}: use open_search, or train first"
+            )
+        self.tables = tables
+        self.reranker = reranker
+        self.shortlist = shortlist
+        self.calibration = calibration
+        self.pictures = pictures
+
+    def find(
+        self,
+        query: str | FaceSet,
+        top: int | None = None,
+        confirmed: Sequence[str] = (),
+        rejected: Sequence[str] = (),
+    ) -> Ranking:
+        """Rank all sets for one query; see `lookalike.find`.
+
+        Sets that were confirmed as the query's person, or rejected, change the order of the others
+        (`lookalike.search.feedback`).
+        """
+        if len(confirmed) or len(rejected):
+            from lookalike.search.feedback import refine  # which asks searches itself
+
+            return refine(self, query, confirmed, rejected, top).ranking
+        [ranking] = self.find_many([query], top)
+        return ranking
+
+    def find_many(self, queries: Sequence[str | FaceSet], top: int | None = None) -> Iterator[Ranking]:
+        """Rank all sets for each query in turn; every answer is the one the query gets alone."""
+        check_top(top)
+        for query, scoring in zip(queries, self.scorings(queries, top), strict=True):
+            yield self.ranking(query, scoring, top)
+
+    def ranking(self, query: str | FaceSet, scoring: Scoring, top: int | None = None) -> Ranking:
+        """Order the sets that were scored for a query; every ranking there is is made here."""
+        order = scoring.order(top)
+        return Ranking(
+            query=name_of(query),
+            answers=tuple(self._answers(scoring, order, np.arange(1, len(order) + 1))),
+            total=len(scoring.targets),
+            similarity=registry.spec(self.tables.similarity),
+            reranker=registry.spec(self.reranker),
+            sets=scoring.sets,
+            worth_reading=worth_reading(scoring.chances),
+            pictures=self.pictures,
+            query_pictures=None if isinstance(query, str) else query.pictures,
+        )
+
+    def explain(self, query: str | FaceSet, target: str) -> Explanation:
+        """Return the evidence for one answer; see `lookalike.explain`."""
+        [explanation] = self.explain_many(query, [target])
+        return explanation
+
+    def explain_many(self, query: str | FaceSet, targets: Sequence[str]) -> Iterator[Explanation]:
+        """Return the evidence for several answers to one query, which is compared and scored only once."""
+        [row] = self.rows([query])
+        numbers = [self.tables.number(target) for target in targets]
+        if row.member in numbers:
+            raise BadInput(f"query and target are the same set {query!r}: choose another target")
+        said = self.reranker.beliefs(row, self.tables)
+        scoring = self.scoring(row, self.reranker.score(row, self.tables))
+        similarity, prepared = self.tables.similarity, self.prepared(query)
+        asked = np.searchsorted(scoring.targets, numbers)
+        ranks = 1 + places(scoring.scores, scoring.baseline, asked)
+        for answer, number in zip(self._answers(scoring, asked, ranks), numbers, strict=True):
+            yield Explanation(
+                query=name_of(query),
+                answer=answer,
+                total=len(scoring.targets),
+                query_face=similarity.exemplar(prepared, row.query_modes[number]),
+                target_face=similarity.exemplar(self.tables.sets[number], row.set_modes[number]),
+                similarity=registry.spec(similarity),
+                reranker=registry.spec(self.reranker),
+                witnesses=tuple(witnesses(self.tables, self.reranker, prepared, row, number, said)),
+                **relations(self.tables, self.reranker, prepared, row, number),
+            )
+
+    # What the steps of a question are.
+
+    def rows(self, queries: Sequence[str | FaceSet]) -> Iterator[Row]:
+        """Compare each query with every set: the only arithmetic on faces that a query needs."""
+        if not queries:
+            return iter(())
+        members = [self.member(query) for query in queries]
+        return rows(self.tables, PreparedSets.join([self.prepared(query) for query in queries]), members)
+
+    def scoring(self, row: Row, scored: Scored) -> Scoring:
+        """What the second stage made of the row of a query, the query itself left out."""
+        everybody = np.arange(len(self.tables))
+        others = everybody if row.member is None else np.delete(everybody, row.member)
+        whole = Scoring(
+            targets=everybody,
+            scores=scored.scores,
+            baseline=row.scores,
+            through=scored.through,
+            chances=self._chances(row, scored),
+            sets=len(others),
+        )
+        return whole.of(others)
+
+    def scorings(self, queries: Sequence[str | FaceSet], top: int | None = None) -> Iterator[Scoring]:
+        """What is made of the sets for each query: of all, or of a shortlist if it has so many answers."""
+        if self.shortlist is None or not self.shortlist.serves(top):
+            for row in self.rows(queries):
+                yield self.scoring(row, self.reranker.score(row, self.tables))
+            return
+        for query in queries:
+            targets = self.shortlisted(self.shortlist, query)
+            yield self.scoring_among(query, targets[targets != self.member(query)])
+
+    def scoring_among(self, query: str | FaceSet, targets: NDArray[np.int64]) -> Scoring:
+        """What is made of some sets: each has the score it has among all, or nearly so if kin are pooled.
+
+        Parameters
+        ----------
+        query : str or FaceSet
+        targets : array (m,)
+            Numbers in increasing order; the query is not among them.
+        """
+        small, row, sets = self.among(query, targets)
+        scored = small.reranker.score(row, small.tables)
+        return Scoring(
+            targets=targets,
+            scores=scored.scores,
+            baseline=row.scores[: len(targets)],
+            through=np.append(sets, -1)[scored.through],
+            chances=self._chances(row, scored),
+            sets=len(self.tables) - (self.member(query) is not None),
+        )
+
+    def shortlisted(self, shortlist: Shortlist, query: str | FaceSet) -> NDArray[np.int64]:
+        """Numbers of the sets to rank, in increasing order; the query itself may be among them."""
+        return shortlist.targets(self.prepared(query), self.reranker.asks > 0, self.reranker.pools)
+
+    def among(
+        self, query: str | FaceSet, targets: NDArray[np.int64]
+    ) -> tuple[Search, Row, NDArray[np.int64]]:
+        """A search for one query and some targets only, which are its first sets; the query's row there.
+
+        The last that is returned are the numbers that its sets have here.
+
+        Parameters
+        ----------
+        query : str or FaceSet
+            Compared with the targets and with whomever the second stage needs to score them.
+        targets : array (m,)
+            Numbers in increasing order; the query is not among them.
+        """
+        second = self.reranker
+        view = narrowed(self.tables, targets, self.member(query), second.asks, second.needs(targets))
+        [row] = rows(view.tables, PreparedSets.join([self.prepared(query)]), [view.member])
+        small = Search(view.tables, second.among(view.sets), None, self.calibration, self.pictures)
+        return small, row, view.sets
+
+    def member(self, query: str | FaceSet) -> int | None:
+        """The number of the set that asks, which is no answer; None for faces from outside.
+
+        Raises
+        ------
+        BadInput
+            If there is no other set that could be an answer.
+        """
+        if isinstance(query, Excerpt):
+            number = self.tables.numbers.get(query.id)
+        else:
+            number = self.tables.number(query) if isinstance(query, str) else None
+        if number is not None and len(self.tables) == 1:
+            raise BadInput("the gallery holds only the query itself: add more sets to search in")
+        return number
+
+    def prepared(self, query: str | FaceSet) -> dict[str, NDArray[np.generic]]:
+        """The faces of a query as the similarity of the tables wants them.
+
+        Raises
+        ------
+        BadInput
+            If it is neither an id nor faces, or the faces are described otherwise than the gallery.
+        """
+        tables = self.tables
+        if isinstance(query, str):
+            return dict(tables.sets[tables.number(query)])
+        if not isinstance(query, FaceSet):
+            raise BadInput(f"a query is a set id or a FaceSet, got {type(query).__name__}: make a set of it")
+        if query.dimension != tables.dimension:
+            raise BadInput(
+                f"query {query.id!r} is described by {query.dimension} numbers a face, the gallery by "
+                f"{tables.dimension}: describe both the same way"
+            )
+        return dict(tables.similarity.prepare(tables.preparation.apply(query.faces)))
+
+    def _chances(self, row: Row, scored: Scored) -> NDArray[np.float64] | None:
+        """How likely each set is the query's person; None if nothing can be said."""
+        if self.calibration is None:
+            return None
+        likeness = row.scores[: len(scored.scores)]
+        return self.calibration.of_answers(scored.scores, likeness, scored.grounds, row.member)
+
+    def _answers(
+        self, scoring: Scoring, chosen: NDArray[np.int64], ranks: NDArray[np.int64]
+    ) -> Iterator[Answer]:
+        """The answers that some of the targets are, whose ranks are known."""
+        ids, chances = self.tables.ids, scoring.chances
+        baseline_ranks = 1 + places(scoring.baseline, scoring.baseline, chosen)
+        for place, rank, baseline_rank in zip(chosen, ranks, baseline_ranks, strict=True):
+            through = int(scoring.through[place])
+            yield Answer(
+                rank=int(rank),
+                id=ids[scoring.targets[place]],
+                score=float(scoring.scores[place]),
+                baseline=float(scoring.baseline[place]),
+                baseline_rank=int(baseline_rank),
+                through=ids[through] if through >= 0 else None,
+                probability=None if chances is None else float(chances[place]),
+            )
+
+
+def open_search(
+    gallery: Gallery | Iterable[FaceSet],
+    similarity: SetSimilarity | str = "max_max",
+    reranker: Reranker | str = "auto",
+    seed: int = 0,
+    track: Track = silent,
+    shortlist: bool | None = None,
+    preparation: Preparation | str = AUTO,
+    engine: Engine | str = "local",
+    before: Before | None = None,
+) -> Search:
+    """Index, train and calibrate what is missing, and return the gallery ready to be asked many times.
+
+    Parameters are those of `find`, and:
+
+    Parameters
+    ----------
+    before : callable, optional
+        Called with each thing that has to be made (`progress.Task`) before it is: nothing is announced of
+        sets in memory. Without it, what is to be minded of a second stage (`Reranker.caution`) is logged.
+    """
+    check_seed(seed)
+    method: Reranker = registry.build("rerankers", reranker)
+    method.check()
+    check_shortlist(registry.build("similarities", similarity), method, shortlist)
+    stored = gallery if isinstance(gallery, Gallery) else None
+    tables = index(gallery, similarity, track, preparation, engine, before)
+    fitted = train(tables, reranker, seed, stored, track, before)
+    if fitted.caution and before is None:
+        logger.warning(fitted.caution)
+    sure = calibrate(tables, fitted, seed, stored, track)
+    pictures = None if stored is None else partial(_pictures, stored.path.absolute())
+    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, stored, before), sure, pictures)
+
+
+def find(
+    query: str | FaceSet,
+    gallery: Gallery | Iterable[FaceSet],
+    similarity: SetSimilarity | str = "max_max",
+    reranker: Reranker | str = "auto",
+    top: int | None = None,
+    seed: int = 0,
+    track: Track = silent,
+    shortlist: bool | None = None,
+    preparation: Preparation | str = AUTO,
+    engine: Engine | str = "local",
+) -> Ranking:
+    """Order the sets of a gallery by how sure we are that they show the query's person.
+
+    Parameters
+    ----------
+    query : str or FaceSet
+        Id of a gallery set, which is then neither target nor proxy, or faces from outside the gallery.
+    gallery : Gallery or iterable of FaceSet
+    similarity, reranker : part or its name
+        The baseline and the second stage.
+    top : int, optional
+        How many answers to return; all unless given.
+    seed : int
+        Chooses the sets from which the second stage learns.
+    track : callable
+        Shows progress.
+    shortlist : bool, optional
+        Whether to compare the query with a shortlist instead of all sets, for at most 100 answers; unless
+        given, galleries of 50,000 sets and more (a million where kin are pooled) have one if its library is
+        installed.
+    preparation : Preparation or str
+        What is done to faces before they are compared; ``auto`` suits it to the gallery (see `index`).
+    engine : Engine or str
+        Where sets are compared: one of a cluster holds them in slices, as many as it has machines.
+    """
+    search = open_search(gallery, similarity, reranker, seed, track, shortlist, preparation, engine)
+    return search.find(query, top)
+
+
+def explain(
+    query: str | FaceSet,
+    target: str,
+    gallery: Gallery | Iterable[FaceSet],
+    similarity: SetSimilarity | str = "max_max",
+    reranker: Reranker | str = "auto",
+    seed: int = 0,
+    track: Track = silent,
+    preparation: Preparation | str = AUTO,
+    engine: Engine | str = "local",
+) -> Explanation:
+    """Return the evidence for one answer: the baseline, and what each proxy of the target says.
+
+    Parameters are those of `find`; target is the id of a gallery set.
+    """
+    search = open_search(gallery, similarity, reranker, seed, track, None, preparation, engine)
+    return search.explain(query, target)
+
+
+def _pictures(path: Path, set_id: str) -> Sequence[bytes]:
+    """Read the pictures of a set when somebody looks; by then the gallery may have been closed."""
+    with open_gallery(path) as gallery:
+        return gallery.get(set_id, pictures=True).pictures
+
+
+def name_of(query: str | FaceSet) -> str:
+    """What a query is called."""
+    return str(query) if isinstance(query, str) else query.id
+
+
+def check_top(top: object) -> None:
+    """Refuse a number of answers that makes no sense; None means all.
+
+    Raises
+    ------
+    BadInput
+        If it is not a whole number of at least 1.
+    """
+    if top is not None and not is_whole(top, 1):
+        raise BadInput(f"top must be a whole number of at least 1, got {top!r}")

@@ -1,0 +1,331 @@
+"""Api: what the page and other programs ask by JSON; pictures and films."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import APIRouter, Path, Query, Request, UploadFile
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
+
+from lookalike.errors import NotFound
+from lookalike.gallery.decisions import as_csv, decisions_table, people_table
+from lookalike.ranking import media_type
+from lookalike.web.films import FILM, PHOTO, UPLOAD
+from lookalike.web.jobs import Job, Jobs
+from lookalike.web.models import (
+    EvidenceAsk,
+    EvidenceView,
+    FilmMoment,
+    GalleryView,
+    History,
+    JobAsk,
+    JobList,
+    JobView,
+    JudgeAsk,
+    Judged,
+    MergeAsk,
+    NameAsk,
+    PeopleMade,
+    PeopleView,
+    PersonMade,
+    PersonPage,
+    RenameAsk,
+    SearchAsk,
+    SearchView,
+    SetPage,
+    SetsAsk,
+    SetView,
+    SplitAsk,
+    UndoAsk,
+    Undone,
+    UploadView,
+)
+from lookalike.web.quota import WeighedRoute
+from lookalike.web.search import method_of
+
+if TYPE_CHECKING:
+    from lookalike.web.app import Parts
+
+
+# Seconds between two looks at a job, and after which a quiet stream shows that it is alive.
+LOOK: Final = 0.1
+ALIVE: Final = 10.0
+Number = Annotated[int, Path(ge=0, le=2**53)]
+
+router = APIRouter()
+# What is written to the disk while it is read.
+weighed = APIRouter(route_class=WeighedRoute)
+
+
+def parts_of(request: Request) -> Parts:
+    """The parts of the server that was asked."""
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+# The collection, its sets, searches and evidence.
+
+
+@router.get("/api/gallery", response_model=GalleryView)
+def gallery(request: Request) -> GalleryView:
+    """The whole collection in numbers, and what can be chosen."""
+    return parts_of(request).answering.gallery_view()
+
+
+@router.get("/api/sets", response_model=SetPage)
+def sets(request: Request, ask: Annotated[SetsAsk, Query()]) -> Response:
+    """Some of the sets that a filter lets through."""
+    return _json(parts_of(request).browsing.page(ask))
+
+
+@router.get("/api/sets/{key}", response_model=SetView)
+def one_set(request: Request, key: str) -> SetView:
+    """One set with all of its faces."""
+    return parts_of(request).browsing.view(key, whole=True)
+
+
+@router.post("/api/searches", response_model=SearchView)
+def search(request: Request, ask: SearchAsk) -> Response:
+    """Answers to a question, the best first. The first search of a collection may take a while."""
+    return _json(parts_of(request).answering.search(ask))
+
+
+@router.post("/api/searches/evidence", response_model=EvidenceView)
+def evidence(request: Request, asked: EvidenceAsk) -> Response:
+    """Why a set is an answer to a question."""
+    return _json(parts_of(request).evidence.view(asked.ask, asked.target))
+
+
+@router.get("/pictures/{token}", response_class=Response)
+def picture(request: Request, token: str) -> Response:
+    """A face, by the opaque name that views give it."""
+    parts = parts_of(request)
+    kind, key, person, face = parts.pictures.read(token)
+    if kind == FILM:
+        raise NotFound("there is no such picture: load the page again")
+    if kind == UPLOAD:
+        content = parts.uploads.picture(key, person, face)
+    elif kind == PHOTO:
+        content = parts.uploads.photo(key, face)
+    else:
+        catalogue = parts.browsing.catalogue()
+        set_id = catalogue.id(key)
+        content = parts.pictures.of_set(set_id, catalogue.contents[set_id], face)
+    return Response(content, media_type=media_type(content) or "application/octet-stream")
+
+
+@router.get("/api/films/{token}/moment", response_model=FilmMoment)
+def film_moment(request: Request, token: str, at: Annotated[float, Query(ge=0, le=1e9)] = 0.0) -> FilmMoment:
+    """Who is seen at a time of a film, in seconds, and where."""
+    return parts_of(request).films.moment(token, at)
+
+
+@router.get("/films/{token}", response_class=Response)
+def film(request: Request, token: str) -> FileResponse:
+    """A film, or a range of it, by the opaque name that views give it."""
+    path, kind = parts_of(request).films.find(token)
+    return FileResponse(path, media_type=kind)
+
+
+# Decisions and people, also as tables.
+
+
+@router.post("/api/judgements", response_model=Judged)
+def judge(request: Request, ask: JudgeAsk) -> Judged:
+    """Say of some sets whether they show the person of another; of all of them, or of none."""
+    return parts_of(request).deciding.judge(ask.query, ask.targets, ask.verdict)
+
+
+@router.post("/api/judgements/undo", response_model=Undone)
+def undo(request: Request, ask: UndoAsk) -> Undone:
+    """Take decisions back, all of them or none; the last one unless numbers are given."""
+    return Undone(decisions=parts_of(request).deciding.undo(ask.numbers))
+
+
+@router.get("/api/judgements", response_model=History)
+def history(
+    request: Request,
+    offset: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> History:
+    """What was decided, the newest first."""
+    return parts_of(request).deciding.history(offset, limit)
+
+
+@router.get("/api/judgements.csv", response_class=Response)
+def decisions_csv(request: Request) -> Response:
+    """Every decision, as a table for spreadsheets."""
+    return _sheet(as_csv(decisions_table(parts_of(request).gallery)), "decisions.csv")
+
+
+@router.get("/api/judgements.json", response_class=JSONResponse)
+def decisions_json(request: Request) -> JSONResponse:
+    """Every decision, as a list of rows."""
+    return JSONResponse(decisions_table(parts_of(request).gallery), headers=_named("decisions.json"))
+
+
+@router.get("/api/people.csv", response_class=Response)
+def people_csv(request: Request) -> Response:
+    """Every set of every person, as a table for spreadsheets."""
+    return _sheet(as_csv(people_table(parts_of(request).gallery)), "people.csv")
+
+
+@router.get("/api/people.json", response_class=JSONResponse)
+def people_json(request: Request) -> JSONResponse:
+    """Every set of every person, as a list of rows."""
+    return JSONResponse(people_table(parts_of(request).gallery), headers=_named("people.json"))
+
+
+@router.get("/api/people", response_model=PeopleView)
+def people(request: Request) -> PeopleView:
+    """All named people, by name."""
+    return parts_of(request).deciding.people()
+
+
+@router.get("/api/people/{number}", response_model=PersonPage)
+def person(request: Request, number: Number) -> PersonPage:
+    """One person with all sets, and when they are seen."""
+    return parts_of(request).deciding.person(number)
+
+
+@router.post("/api/people", response_model=PersonMade)
+def name(request: Request, ask: NameAsk) -> PersonMade:
+    """Say who some sets show; whoever is called so already gets these sets too."""
+    return parts_of(request).deciding.name(ask)
+
+
+@router.post("/api/people/{number}/rename", response_model=PersonMade)
+def rename(request: Request, number: Number, ask: RenameAsk) -> PersonMade:
+    """Call a person something else."""
+    return parts_of(request).deciding.rename(number, ask.name)
+
+
+@router.post("/api/people/{number}/merge", response_model=PersonMade)
+def merge(request: Request, number: Number, ask: MergeAsk) -> PersonMade:
+    """Say that two people are one, who keeps the number and name of the second."""
+    return parts_of(request).deciding.merge(number, ask.into)
+
+
+@router.post("/api/people/{number}/split", response_model=PeopleMade)
+def split(request: Request, number: Number, ask: SplitAsk) -> PeopleMade:
+    """Take sets out of a person; with a name they become a person of their own."""
+    return parts_of(request).deciding.split(number, ask.sets, ask.name)
+
+
+# Uploads and jobs.
+
+
+@weighed.post("/api/uploads", response_model=JobView, status_code=202)
+async def upload(request: Request, files: list[UploadFile]) -> JobView:
+    """Look for faces in photos or a clip; the result of the job is the key of the upload.
+
+    What is neither is left out, and the upload says so; if nothing is left, all is refused.
+    """
+    taken = [(one.filename or "", one.file) for one in files]
+    begun = await run_in_threadpool(parts_of(request).uploads.take, taken, request.state.upload)
+    # Whoever went away while it was copied cannot stop it any more.
+    if await request.is_disconnected():
+        begun.cancel()
+    return begun.view()
+
+
+router.include_router(weighed)
+
+
+@router.get("/api/uploads/{key}", response_model=UploadView)
+def uploaded(request: Request, key: str) -> UploadView:
+    """Who is in an upload."""
+    return parts_of(request).uploads.view(key)
+
+
+@router.delete("/api/uploads/{key}", response_model=UploadView)
+def forget(request: Request, key: str) -> UploadView:
+    """Forget an upload; nothing of it stays."""
+    return parts_of(request).uploads.forget(key)
+
+
+@router.post("/api/uploads/{key}/keep", response_model=JobView, status_code=202)
+def keep(request: Request, key: str) -> JobView:
+    """Add everybody in an upload to the collection; the result of the job is the keys of the new sets."""
+    return parts_of(request).uploads.keep(key).view()
+
+
+@router.post("/api/uploads/{key}/unkeep", response_model=JobView, status_code=202)
+def unkeep(request: Request, key: str) -> JobView:
+    """Take out again what the last `keep` added; the result of the job is the keys of the sets removed."""
+    return parts_of(request).uploads.unkeep(key).view()
+
+
+@router.post("/api/jobs", response_model=JobView, status_code=202)
+def begin(request: Request, ask: JobAsk) -> JobView:
+    """Begin to index or train, which a search does by itself too."""
+    method = method_of(ask.similarity, ask.reranker, None)
+    return parts_of(request).searches.start(ask.kind, method).view()
+
+
+# These wait for nothing: on the loop itself they answer while every thread is busy.
+
+
+@router.get("/api/jobs", response_model=JobList)
+async def jobs(request: Request) -> JobList:
+    """All work of this run of the server, the newest first."""
+    return JobList(jobs=parts_of(request).jobs.views())
+
+
+@router.get("/api/jobs/{number}", response_model=JobView)
+async def job(request: Request, number: Number) -> JobView:
+    """How far some work is."""
+    return parts_of(request).jobs.view(number)
+
+
+@router.delete("/api/jobs/{number}", response_model=JobView)
+async def stop(request: Request, number: Number) -> JobView:
+    """Ask some work to stop; what it has finished is kept."""
+    found = parts_of(request).jobs.get(number)
+    found.cancel()
+    return found.view()
+
+
+@router.get("/api/jobs/{number}/events", response_class=StreamingResponse)
+async def events(request: Request, number: Number) -> StreamingResponse:
+    """How far some work is, as server-sent events, each a job as JSON; the stream ends with the job."""
+    jobs = parts_of(request).jobs
+    return StreamingResponse(_events(jobs.get(number), jobs), media_type="text/event-stream")
+
+
+def _json(view: SearchView | EvidenceView | SetPage) -> Response:
+    # Written once: FastAPI would check every strip again.
+    return Response(view.model_dump_json(), media_type="application/json")
+
+
+def _sheet(text: str, name: str) -> Response:
+    # Without the mark in front, spreadsheets take it for an older encoding and garble every accent.
+    return Response(text.encode("utf-8-sig"), media_type="text/csv; charset=utf-8", headers=_named(name))
+
+
+def _named(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+async def _events(job: Job, jobs: Jobs) -> AsyncIterator[str]:
+    told, when = None, 0.0
+    while True:
+        # Asked before the view is made: the last one told is that of the end.
+        over = job.is_over or jobs.closing
+        view = job.view()
+        # Time alone is no news.
+        said = view.model_copy(update={"seconds": 0.0, "left": None})
+        now = time.monotonic()
+        if said != told:
+            told, when = said, now
+            yield f"data: {view.model_dump_json()}\n\n"
+        elif now - when > ALIVE:
+            when = now
+            yield ": still at it\n\n"
+        if over:
+            return
+        await asyncio.sleep(LOOK)

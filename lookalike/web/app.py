@@ -1,0 +1,234 @@
+"""App: the server of one gallery, put together, and run at a socket until somebody ends it."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+import threading
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+import uvicorn
+from anyio.to_thread import current_default_thread_limiter, run_sync
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+
+from lookalike import __version__
+from lookalike.engines.contract import Engine
+from lookalike.errors import BadInput, Conflict, GalleryUnreadable, LookalikeError, NotFound, StorageFailed
+from lookalike.gallery.gallery import open_gallery
+from lookalike.web import api, pages
+from lookalike.web.answers import Answering
+from lookalike.web.evidence import Evidence
+from lookalike.web.films import Films, Pictures
+from lookalike.web.guard import MOST_UPLOAD, Guard
+from lookalike.web.jobs import Jobs
+from lookalike.web.models import SearchAsk, Told
+from lookalike.web.people import Deciding
+from lookalike.web.search import Searches, method_of
+from lookalike.web.sets import Browsing
+from lookalike.web.uploads import Uploads
+from lookalike.web.wording import sentence
+
+# Seconds that answers in progress get when the server ends.
+GRACE = 2
+# Seconds that a connection stays open between two requests. On this machine it is longer than any client
+# keeps it, so that none is closed by us at the moment it is used again; strangers must not hold them all.
+KEPT_OPEN, KEPT_OPEN_FOR_OTHERS = 600, 5
+# Connections at a time: a browser has six, and those beyond are told to come again (503).
+MOST_CONNECTIONS = 400
+
+
+class Server(uvicorn.Server):
+    """Tells long work at once that it is to end: streams of events would keep the server waiting.
+
+    Parameters
+    ----------
+    config : uvicorn.Config
+    jobs : Jobs
+        The work that ends.
+    """
+
+    def __init__(self, config: uvicorn.Config, jobs: Jobs) -> None:
+        super().__init__(config)
+        self._jobs = jobs
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end."""
+        self._jobs.closing = True
+        super().handle_exit(sig, frame)
+
+
+def run(app: FastAPI, listening: socket.socket) -> None:
+    """Serve at a socket until a signal ends it; the signal is raised again when all is put away."""
+    here = ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=KEPT_OPEN if here else KEPT_OPEN_FOR_OTHERS,
+        limit_concurrency=MOST_CONNECTIONS,
+        lifespan="on",
+    )
+    Server(config, app.state.parts.jobs).run(sockets=[listening])
+
+
+# App: the server of one gallery, put together.
+
+
+STATUS: Final = {
+    BadInput: 400,
+    NotFound: 404,
+    Conflict: 409,
+    GalleryUnreadable: 500,
+    StorageFailed: 507,
+}
+# Answers for programs; everything else is for people.
+FOR_PROGRAMS: Final = ("/api/", "/pictures/", "/films/", "/static/")
+# Some requests wait for the collection to get ready: the others shall not wait for them.
+THREADS: Final = 120
+
+
+class Parts:
+    """The parts of the server of one gallery, each for any thread, and their beginning and end.
+
+    What is wrong with a request is said by a `LookalikeError`, whose text is one sentence for people.
+
+    Parameters
+    ----------
+    path : Path
+        The gallery file, opened for as long as the server runs.
+    engine : Engine or str
+        Where sets are compared.
+    """
+
+    def __init__(self, path: Path, engine: Engine | str = "local") -> None:
+        self.gallery = open_gallery(path)
+        self.jobs = Jobs(path)
+        self.pictures = Pictures(self.gallery, secrets.token_bytes(32))
+        self.uploads = Uploads(self.gallery, self.jobs, self.pictures)
+        self.browsing = Browsing(self.gallery, self.pictures)
+        self.searches = Searches(self.gallery, self.jobs, engine)
+        self.films = Films(self.gallery, self.browsing, self.pictures)
+        self.deciding = Deciding(self.gallery, self.browsing)
+        self.answering = Answering(self.gallery, self.browsing, self.searches, self.uploads)
+        self.evidence = Evidence(self.browsing, self.searches, self.answering)
+
+    def begin(self) -> None:
+        """Get ready for the usual question while the user still looks around."""
+        # The list of a large gallery takes seconds to read; requests say what is wrong with it.
+        threading.Thread(target=self._look, name="first look", daemon=True).start()
+        usual = SearchAsk()
+        if len(self.gallery):
+            self.searches.begin(method_of(usual.similarity, usual.reranker, None))
+
+    def _look(self) -> None:
+        with suppress(LookalikeError):
+            self.browsing.catalogue()
+
+    def close(self) -> None:
+        """End all work and give the gallery back."""
+        self.jobs.close()
+        self.uploads.close()
+        self.gallery.close()
+
+
+def create_app(
+    path: Path,
+    token: str,
+    hosts: Collection[str],
+    most_upload: int = MOST_UPLOAD,
+    engine: Engine | str = "local",
+) -> FastAPI:
+    """The page and its JSON for one gallery.
+
+    Parameters
+    ----------
+    path : Path
+        The gallery file.
+    token : str
+        The secret of the printed address, which lets one browser in, once.
+    hosts : collection of str
+        Names and ports by which the server is reached, as in ``127.0.0.1:8417``.
+    most_upload : int
+        Largest upload, in bytes.
+    engine : Engine or str
+        Where sets are compared.
+
+    Raises
+    ------
+    NotFound, GalleryUnreadable, StorageFailed
+        If the gallery cannot be opened.
+    """
+    parts = Parts(path, engine)
+
+    @asynccontextmanager
+    async def alive(app: FastAPI) -> AsyncIterator[None]:
+        current_default_thread_limiter().total_tokens = THREADS
+        await run_sync(parts.begin)
+        yield
+        await run_sync(parts.close)
+
+    app = FastAPI(
+        title="lookalike",
+        version=__version__,
+        summary="Sets, searches with evidence, decisions and people of one gallery.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=alive,
+        responses={code: {"model": Told} for code in (400, 401, 403, 404, 409, 422)},
+        redirect_slashes=False,
+    )
+    app.state.parts = parts
+    app.state.path = path
+    app.include_router(api.router)
+    app.include_router(pages.router)
+    app.mount("/static", StaticFiles(directory=pages.STATIC), name="static")
+    app.add_exception_handler(LookalikeError, _in_words)
+    app.add_exception_handler(RequestValidationError, _not_understood)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_middleware(Guard, token=token, hosts=hosts, say=say, most_upload=most_upload)
+    return app
+
+
+def say(request: Request, status: int, words: str) -> Response:
+    """Tell why something is refused: a sentence for programs, a page for people."""
+    whole = sentence(words, request.app.state.path)
+    if request.scope["path"].startswith(FOR_PROGRAMS):
+        return JSONResponse({"error": whole}, status)
+    return pages.error_page(status, whole)
+
+
+def _in_words(request: Request, error: Exception) -> Response:
+    status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
+    return say(request, status, str(error))
+
+
+def _not_understood(request: Request, error: Exception) -> Response:
+    """The first thing that is wrong with a request."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    what = repr(where) if where else "the request"
+    return say(request, 422, f"{what} is not right: {first['msg'].lower()}"[:300])
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = error.detail
+    if words == HTTPStatus(error.status_code).phrase:
+        words = "There is nothing at this address." if error.status_code == 404 else f"{words}."
+    return say(request, error.status_code, words)

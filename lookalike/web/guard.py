@@ -1,0 +1,190 @@
+"""Guard: who may ask this server anything. Every request passes here first, every answer last.
+
+The page shows faces of people to one person at one machine. Other pages that this person has open, other
+programs and other machines must neither see them nor change anything:
+
+- The ``Host`` must be ours: a foreign name that was made to point here (DNS rebinding) is refused.
+- ``Origin`` and ``Sec-Fetch-Site`` must not name anybody else: other pages, and those of other ports of this
+  machine, are refused.
+- The address that was printed holds a token. It works once, and becomes a cookie that scripts cannot read and
+  that the browser never sends along for another site. Without the cookie nothing is shown.
+- What changes something is never a GET, must say that it comes from our own page, and carries a header and
+  a content type that a form of another page cannot send.
+- Bodies have a largest size. The headers of every answer, errors too, forbid the browser everything foreign.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Collection
+from hmac import compare_digest
+from http import HTTPStatus
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lookalike.web.wording import where
+
+logger = logging.getLogger(__name__)
+
+UPLOADS = "/api/uploads"
+PUBLIC = "/static/"
+MOST_JSON, MOST_UPLOAD = 2**20, 2 * 2**30
+# So many wrong tokens within so many seconds; then wrong ones are told to wait. The right one always works.
+WRONG, WITHIN = 10, 60.0
+# What browsers say of a request from our own page, and of an address that somebody typed.
+OURS = ("same-origin", "none")
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; img-src 'self'; media-src 'self'; "
+    "style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+# Files of our own show nobody: a browser may keep them, and asks each time whether they are still the same.
+KEPT = "no-cache"
+
+Say = Callable[[Request, int, str], Response]
+
+
+class Guard:
+    """Lets through what our own page asks, and nothing else.
+
+    Parameters
+    ----------
+    app : ASGIApp
+        What is guarded.
+    token : str
+        The secret in the printed address; it works once.
+    hosts : collection of str
+        Names and ports by which the server is reached, as in ``127.0.0.1:8417``.
+    say : callable
+        Makes the answer out of a request, a status and a sentence.
+    most_upload : int
+        Largest upload in bytes.
+    """
+
+    def __init__(
+        self, app: ASGIApp, token: str, hosts: Collection[str], say: Say, most_upload: int = MOST_UPLOAD
+    ) -> None:
+        self._app, self._say, self._most_upload = app, say, most_upload
+        self._hosts = frozenset(hosts)
+        self._token: bytes | None = token.encode()
+        self._session: bytes | None = None
+        self._wrong: deque[float] = deque(maxlen=WRONG)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        request, started = Request(scope), False
+
+        async def guarded_send(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if scope["path"].startswith(PUBLIC) and message["status"] < 400:
+                    headers["Cache-Control"] = KEPT
+            await send(message)
+
+        refused = self._refusal(request) or self._entering(request)
+        if refused is not None:
+            await refused(scope, receive, guarded_send)
+            return
+        try:
+            await self._app(scope, self._limited(request, receive), guarded_send)
+        except Exception as mistake:
+            logger.error("a mistake of ours, at %s %s: %s", request.method, _route(scope), where(mistake))
+            if not started:
+                sentence = "Something went wrong on our side: try again, or start the server again."
+                await self._say(request, 500, sentence)(scope, receive, guarded_send)
+
+    def _refusal(self, request: Request) -> Response | None:
+        """Why a request cannot come from our own page; None if it can."""
+        headers = request.headers
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            return self._say(request, 400, "This server is reached by its printed address only.")
+        foreign = any(origin != f"http://{hosts[0]}" for origin in origins)
+        sites = headers.getlist("sec-fetch-site")
+        if foreign or any(site not in OURS for site in sites):
+            sentence = "Another page asked for this. Open the printed address yourself, in the address bar."
+            return self._say(request, 403, sentence)
+        if request.method in ("GET", "HEAD"):
+            return None
+        if request.method not in ("POST", "DELETE"):
+            return self._say(request, 405, f"{request.method} is not done here.")
+        if not (origins or sites == ["same-origin"]) or headers.get("x-lookalike") != "1":
+            return self._say(request, 403, "Changes are made from the page itself, or as its manual says.")
+        wanted = "multipart/form-data" if request.scope["path"] == UPLOADS else "application/json"
+        if request.method == "POST" and _content_type(headers) != wanted:
+            return self._say(request, 415, f"This must be sent as {wanted}.")
+        return None
+
+    def _entering(self, request: Request) -> Response | None:
+        """Turn the token into a cookie, once; refuse who has neither. None if the cookie is right."""
+        # Two servers on one machine share its cookies, which know no ports: each has its own name.
+        cookie = f"lookalike-{(request.scope.get('server') or ('', 0))[1]}"
+        given = request.cookies.get(cookie, "").encode()
+        known = self._session is not None and compare_digest(given, self._session)
+        if request.scope["path"] == "/" and request.method == "GET" and "token" in request.query_params:
+            token = request.query_params["token"].encode()
+            enter = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+            if self._token is not None and compare_digest(token, self._token):
+                self._token, self._session = None, secrets.token_hex(16).encode()
+                enter.set_cookie(cookie, self._session.decode(), path="/", httponly=True, samesite="strict")
+                return enter
+            return enter if known else self._wrong_token(request)
+        if known or (request.method == "GET" and request.scope["path"].startswith(PUBLIC)):
+            return None
+        return self._say(request, 401, "Open the address that `lookalike serve` printed, in this browser.")
+
+    def _wrong_token(self, request: Request) -> Response:
+        now = time.monotonic()
+        if len(self._wrong) == WRONG and now - self._wrong[0] < WITHIN:
+            return self._say(request, 429, "Too many wrong addresses were tried: wait a minute.")
+        self._wrong.append(now)
+        sentence = "This address has been used, or is not the printed one: it works once, in one browser."
+        return self._say(request, 401, f"{sentence} Start `lookalike serve` again for a new one.")
+
+    def _limited(self, request: Request, receive: Receive) -> Receive:
+        """Stop reading a body that is too large, whatever it says of its length."""
+        most = self._most_upload if request.scope["path"] == UPLOADS else MOST_JSON
+        read = 0
+
+        async def limited() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            said = request.headers.get("content-length", "")
+            if read > most or (said.isdecimal() and int(said[:20]) > most):
+                raise HTTPException(413, f"This is too large: at most {most // 2**20} MB can be taken.")
+            return message
+
+        return limited
+
+
+def _route(scope: Scope) -> str:
+    """The pattern that a request matched: what stands in its place may name somebody, and is not logged."""
+    return str(getattr(scope.get("route"), "path", "no known address"))
+
+
+def _content_type(headers: Headers) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -1,0 +1,279 @@
+"""Pages: the views for people, rendered from the same models that the JSON interface returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import ValidationError
+
+from lookalike.errors import BadInput
+from lookalike.gallery.people import Judged
+from lookalike.web.api import parts_of
+from lookalike.web.evidence import listed
+from lookalike.web.models import FaceView, SearchAsk, SearchView, SetsAsk
+from lookalike.web.people import timelines, until
+from lookalike.web.search import method_of
+from lookalike.web.wording import FILTERS
+
+STATIC = Path(__file__).parent / "static"
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters.update(FILTERS, listed=listed)
+# Sets on one page of the collection, and rows on one of the history.
+PAGE, LOG = 48, 50
+# What the error page is headed by.
+_TITLES = {
+    401: "Open the address that was printed",
+    403: "Not allowed",
+    404: "Not found",
+    429: "Too many tries",
+}
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+Faces = Annotated[list[int] | None, Query()]
+Asked = TypeVar("Asked", SearchAsk, SetsAsk)
+
+
+def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """One view; everything in it is escaped."""
+    return HTMLResponse(_TEMPLATES.get_template(name).render(values), status)
+
+
+def error_page(status: int, sentence: str) -> Response:
+    """What went wrong, as a page; it needs nothing of the collection."""
+    title = _TITLES.get(status, "That did not work")
+    words = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+    return render(
+        "message.html", status, title=title, words=words, here="", home=status not in (401, 403, 429)
+    )
+
+
+def _linker(request: Request) -> Callable[..., str]:
+    """Addresses of this view with some of what is asked changed; an empty value leaves it out."""
+
+    def link(**changes: object) -> str:
+        kept = [(name, value) for name, value in request.query_params.multi_items() if name not in changes]
+        new = [(name, str(value)) for name, value in changes.items() if value not in ("", 0, None)]
+        query = urlencode(kept + new)
+        return f"{request.url.path}?{query}" if query else request.url.path
+
+    return link
+
+
+@router.get("/")
+def collection(request: Request) -> HTMLResponse:
+    """The collection: strips of faces, filtered and sorted, page by page."""
+    parts = parts_of(request)
+    asked = {name: value for name, value in request.query_params.items() if value}
+    known = {name: asked[name] for name in asked if name in SetsAsk.model_fields}
+    ask = _checked(SetsAsk, {"limit": PAGE, **known})
+    filtered = bool(known.keys() - {"sort", "offset", "limit"})
+    page = parts.browsing.page(ask)
+    return render(
+        "collection.html",
+        here="/",
+        gallery=parts.answering.gallery_view(),
+        ask=ask,
+        page=page,
+        filtered=filtered,
+        link=_linker(request),
+    )
+
+
+@router.get("/sets/{key}")
+def query(request: Request, key: str, face: Faces = None) -> HTMLResponse:
+    """A set and its answers."""
+    ask = _asked(request, face, set=key)
+    return _answered(request, ask, parts_of(request).browsing.view(key, whole=True).strip)
+
+
+@router.get("/sets/{key}/why/{target}")
+def why(request: Request, key: str, target: str, face: Faces = None) -> HTMLResponse:
+    """Why a set is an answer for another."""
+    return _explained(request, _asked(request, face, set=key), target, f"/sets/{key}")
+
+
+@router.get("/sets/{key}/review")
+def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
+    """The answers as a grid of faces to judge."""
+    ask = _asked(request, face, set=key)
+    parts_of(request).browsing.view(key)
+    if not parts_of(request).answering.is_ready(ask):
+        return _wait(request, ask)
+    return render(
+        "review.html",
+        here="",
+        found=parts_of(request).answering.search(ask),
+        place=_back(request, f"/sets/{key}"),
+        why=lambda target: f"/sets/{key}/why/{target}{_address(request)}",
+        borderline=request.query_params.get("order") == "borderline",
+        link=_linker(request),
+    )
+
+
+@router.get("/people")
+def people(request: Request) -> HTMLResponse:
+    """Everybody who has a name."""
+    return render("people.html", here="/people", people=parts_of(request).deciding.people().people)
+
+
+@router.get("/people/{number}")
+def person(request: Request, number: int) -> HTMLResponse:
+    """One person: sets, and when they are seen."""
+    parts = parts_of(request)
+    page = parts.deciding.person(number)
+    others = [one for one in parts.deciding.people().people if one.number != number]
+    return render("person.html", here="", page=page, others=others, films=timelines(page), until=until(page))
+
+
+@router.get("/history")
+def history(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0) -> HTMLResponse:
+    """What was decided, with a way back from each decision, and at once from those made together."""
+    page = parts_of(request).deciding.batches(offset, LOG)
+    return render("history.html", here="/history", history=page, link=_linker(request))
+
+
+@router.get("/uploads/{key}")
+def upload(request: Request, key: str) -> Response:
+    """Who is in what was dropped onto the page; with one person only, straight to the answers."""
+    view, empty = parts_of(request).uploads.view(key), not len(parts_of(request).gallery)
+    if len(view.people) == 1 and not empty:
+        return RedirectResponse(f"/uploads/{key}/find?person={view.people[0].person}", 303)
+    return render("upload.html", here="", upload=view, empty=empty)
+
+
+@router.get("/uploads/{key}/find")
+def find_upload(request: Request, key: str, person: int = 0, face: Faces = None) -> HTMLResponse:
+    """The answers for one person of an upload."""
+    chosen = [one for one in parts_of(request).uploads.view(key).people if one.person == person]
+    if not chosen:
+        raise BadInput(f"there is no person {person} in this upload: choose one of those shown")
+    return _answered(request, _asked(request, face, upload=key, person=person), chosen[0].faces)
+
+
+@router.get("/uploads/{key}/why/{target}")
+def why_upload(request: Request, key: str, target: str, person: int = 0, face: Faces = None) -> HTMLResponse:
+    """Why a set is an answer for one person of an upload."""
+    ask = _asked(request, face, upload=key, person=person)
+    return _explained(request, ask, target, f"/uploads/{key}/find")
+
+
+def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLResponse:
+    """The view of a query and its answers."""
+    parts = parts_of(request)
+    if not parts.answering.is_ready(ask):
+        return _wait(request, ask)
+    # All faces ticked is the same as none chosen, and known to be so without looking at each.
+    if ask.faces is not None and set(ask.faces) >= {one.face for one in faces}:
+        ask = ask.model_copy(update={"faces": None})
+    found, gallery, usual = parts.answering.search(ask), parts.answering.gallery_view(), SearchAsk()
+    place = f"/sets/{ask.set}" if ask.set else f"/uploads/{ask.upload}/find"
+    asked = _address(request)
+    given = None if ask.upload is None else parts.uploads.view(ask.upload)
+    return render(
+        "set.html",
+        here="",
+        gallery=gallery,
+        found=found,
+        stored=ask.set is not None,
+        faces=faces,
+        place=place,
+        people=parts.deciding.people().people,
+        both=request.query_params.get("view") == "both",
+        link=_linker(request),
+        why=lambda key: f"{place.removesuffix('/find')}/why/{key}{asked}",
+        review=f"{place}/review{asked}",
+        kept=[] if given is None else given.kept,
+        given=given,
+        several=given is not None and len(given.people) > 1,
+        ways_back=ways_back(found, parts.browsing.known()),
+        methods=[(one.name, one.name.replace("_", " ")) for one in gallery.rerankers],
+        method_words=next((one.words for one in gallery.rerankers if one.name == ask.reranker), ""),
+        # What was found in the collection is known of the usual method.
+        finding=gallery.finding if ask.reranker == usual.reranker else "",
+        likenesses=[(name, name.replace("_", " ")) for name in gallery.similarities],
+        proxy_choices=[("", "As usual"), *((count, str(count)) for count in range(1, 11))],
+        chosen_method=(ask.reranker, ask.similarity, ask.proxies) != (usual.reranker, usual.similarity, None),
+    )
+
+
+def _explained(request: Request, ask: SearchAsk, target: str, place: str) -> HTMLResponse:
+    """The view of the evidence for one answer; `place` is that of all answers."""
+    if not parts_of(request).answering.is_ready(ask):
+        return _wait(request, ask)
+    evidence = parts_of(request).evidence.view(ask, target)
+    return render("why.html", here="", evidence=evidence, place=_back(request, place))
+
+
+def _wait(request: Request, ask: SearchAsk) -> HTMLResponse:
+    """The view that waits until this question can be answered; without scripts, nobody else would begin."""
+    parts_of(request).searches.begin(method_of(ask.similarity, ask.reranker, ask.proxies))
+    return render("preparing.html", here="", ask=ask.model_dump_json(exclude_defaults=True))
+
+
+def _asked(request: Request, faces: list[int] | None, **of: object) -> SearchAsk:
+    """What the address of a view asks for."""
+    asked = request.query_params
+    values: dict[str, object] = {**of, "faces": faces, "decisions": "plain" not in asked}
+    for name, field in (("stage", "reranker"), ("likeness", "similarity"), ("k", "proxies"), ("top", "top")):
+        if asked.get(name):
+            values[field] = asked[name]
+    return _checked(SearchAsk, values)
+
+
+def _checked(model: type[Asked], values: dict[str, Any]) -> Asked:
+    try:
+        return model.model_validate(values)
+    except ValidationError as reason:
+        first = reason.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise BadInput(f"{field!r} in this address is not right: {first['msg'].lower()}") from None
+
+
+def _address(request: Request) -> str:
+    """What was asked of this view, to hand on to another one."""
+    return f"?{request.query_params}" if request.query_params else ""
+
+
+def _back(request: Request, place: str) -> str:
+    kept = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != "order"])
+    return f"{place}?{kept}" if kept else place
+
+
+def ways_back(found: SearchView, known: Judged) -> dict[str, list[int]]:
+    """The decisions that confirm or reject sets for a query.
+
+    Parameters
+    ----------
+    found : SearchView
+    known : Judged
+        What all decisions say.
+
+    Returns
+    -------
+    dict of str to list of int
+        Key of a set, and the numbers of the decisions that stand between it and the person of the query.
+        Without those that a name holds there, or that were seen side by side with the person.
+    """
+    own = {found.query.id, *(one.id for one in found.confirmed)}
+    ways: dict[str, list[int]] = {}
+    for one in found.confirmed:
+        pairs = ((min(one.id, other), max(one.id, other)) for other in own - {one.id})
+        said = [known.verdicts.direct[pair] for pair in pairs if pair in known.verdicts.direct]
+        ways[one.key] = sorted(each.number for each in said if each.kind == "same")
+    for one in found.rejected:
+        theirs = (one.id, *known.confirmed(one.id))
+        against = [known.verdicts.different(each) for each in theirs]
+        ways[one.key] = sorted({number for each in against for other, number in each.items() if other in own})
+    return {key: numbers for key, numbers in ways.items() if numbers}

@@ -1,0 +1,259 @@
+"""Seeing: who is in files that were dropped onto the page, described so that the gallery can be asked.
+
+Where a gallery holds ready-made crops, a dropped photo may be another crop or a photo like any other. Faces
+are looked for in all that is larger than its crops, and cut as these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.descriptors.contract import Descriptor
+from lookalike.errors import BadInput, LookalikeError, NotFound, readable
+from lookalike.faceset import Box, FaceSet, evenly
+from lookalike.gallery.gallery import Gallery
+from lookalike.ingest.add import holds_crops
+from lookalike.ingest.describe import FramedDescriptor, choose_descriptor, framing_of
+from lookalike.ingest.detect import INSTALL, Detector
+from lookalike.ingest.files import MediaPath, find_files
+from lookalike.ingest.pictures import Picture, decode_picture, encode_picture
+from lookalike.ingest.reading import read_crops_apart
+from lookalike.ingest.seen import Settings
+from lookalike.search.question import look_at
+from lookalike.web.jobs import Job
+
+# Crops of a gallery that are looked at to know how it was cut.
+LOOKED_AT: Final = 32
+# Longer side of a photo that is shown, in pixels, and how many photos of an upload are shown.
+LONGEST: Final = 1280
+MOST: Final = 20
+
+
+@dataclass
+class SeenPeople:
+    """Who is in some files, with all that a gallery would keep of them.
+
+    Parameters
+    ----------
+    descriptor : str
+        What made the faces.
+    model_file : str
+        Where the file of its model lies, if it has one.
+    people : list of FaceSet
+    apart : list of pairs of ids
+        Those who were seen side by side.
+    left_out : list of str
+        Why nothing was taken of a file, a sentence for each.
+    remark : str
+        What is to be known of all.
+    """
+
+    descriptor: str
+    model_file: str
+    people: list[FaceSet] = field(default_factory=list)
+    apart: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    remark: str = ""
+
+
+def see(gallery: Gallery, source: Path, job: Job) -> SeenPeople:
+    """See who is in a photo, a film or a folder of them; at least one.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    source : Path
+        Crops of one folder are of one person.
+    job : Job
+        Shows progress, and stops it.
+
+    Raises
+    ------
+    BadInput, Conflict
+        If nobody is, or the gallery holds numbers that cannot be made of pictures.
+    """
+    part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
+    found = find_files(source)
+    seen = SeenPeople(part.identity, part.model_file, left_out=[reason for _, reason in found.failed])
+    if holds_crops(gallery):
+        _see_as_crops(gallery, part, found.media, seen, job)
+    else:
+        _look(part, found.media, seen, job)
+    if not seen.people:
+        first, *others = seen.left_out or ["there is no photo and no film in it: drop one of these"]
+        raise BadInput(f"{first} ({len(others)} more could not be used either)" if others else first)
+    return seen
+
+
+def cannot_look() -> str:
+    """Why faces cannot be looked for on this machine; empty if they can."""
+    try:
+        Detector()
+    except BadInput as reason:
+        return str(reason)
+    return "" if find_spec("av") else f"looking through films and photos needs PyAV: {INSTALL}"
+
+
+def _look(part: Descriptor, files: Sequence[MediaPath], seen: SeenPeople, job: Job) -> None:
+    """Look for faces."""
+    if not files:
+        return
+    found = look_at(part, files, Settings(), job.track, job.on_stop)
+    seen.people += [one for one, _ in found.sets]
+    seen.apart += sorted(found.apart)
+    seen.left_out += [str(reason) for reason in found.reasons]
+    seen.left_out += [
+        f"no face was found in {readable(file.path)!r}: give a picture that shows one"
+        for file in found.faceless
+    ]
+
+
+def _see_as_crops(
+    gallery: Gallery, part: Descriptor, files: Sequence[MediaPath], seen: SeenPeople, job: Job
+) -> None:
+    """Take crops as they are, and cut faces of everything else as the crops of the gallery are cut."""
+    if cannot_look():
+        photos = [file for file in files if file.media.kind == "photo"]
+        read = read_crops_apart([file.path for file in photos], None)
+        _describe(
+            part, [(file, _taken(one, seen)) for file, one in zip(photos, read, strict=True)], seen, job
+        )
+        if seen.people:
+            seen.remark = (
+                f"No face was looked for, since what finds faces is not installed ({INSTALL}): what you gave "
+                f"is taken for faces that are cut out already."
+            )
+        seen.left_out += [
+            f"{readable(file.path)!r} is a film, and what finds faces in films is not installed: {INSTALL}"
+            for file in files
+            if file not in photos
+        ]
+        return
+    # Small faces too: crops may be hardly larger.
+    detector = Detector(smallest=1.0)
+    framing = framing_of(_some_crops(gallery), detector, part.region)
+    crops: list[tuple[MediaPath, Picture | None]] = []
+    others = [file for file in files if file.media.kind != "photo"]
+    photos = [file for file in files if file.media.kind == "photo"]
+    # What is larger, and so no crop, is looked at by those who look for faces.
+    read = read_crops_apart([file.path for file in photos], framing.largest)
+    for file, one in zip(photos, read, strict=True):
+        picture = _taken(one, seen)
+        if one is None or (picture is not None and not framing.is_crop(picture, detector)):
+            others.append(file)
+        else:
+            crops.append((file, picture))
+    _describe(part, crops, seen, job)
+    _look(FramedDescriptor(part, framing), [file for file in files if file in others], seen, job)
+
+
+def _some_crops(gallery: Gallery) -> list[Picture]:
+    """Crops of a gallery, spread evenly; at least one."""
+    # What was found in footage is known by how well it is seen.
+    ids = [one.id for one in gallery.listing() if one.pictures and one.good is None]
+    found = []
+    for place in evenly(len(ids), LOOKED_AT):
+        # Somebody may remove sets meanwhile.
+        with suppress(NotFound):
+            pictures = gallery.get(ids[place], pictures=True).pictures
+            found.append(decode_picture(pictures[len(pictures) // 2]))
+    if not found:
+        raise BadInput("the collection has changed meanwhile: drop it again")
+    return found
+
+
+def _taken(read: Picture | LookalikeError | None, seen: SeenPeople) -> Picture | None:
+    """A picture that was read; why there is none is noted."""
+    if isinstance(read, LookalikeError):
+        seen.left_out.append(str(read))
+        return None
+    return read
+
+
+def _describe(
+    part: Descriptor, crops: Sequence[tuple[MediaPath, Picture | None]], seen: SeenPeople, job: Job
+) -> None:
+    """Make one set of all crops."""
+    faces: list[NDArray[np.float32]] = []
+    taken: list[tuple[MediaPath, Picture]] = []
+    for file, picture in job.track(crops, "describing faces", len(crops)) if crops else ():
+        if picture is None:
+            continue
+        try:
+            faces.append(part.describe(picture))
+            taken.append((file, picture))
+        except BadInput as reason:
+            seen.left_out.append(f"{readable(file.path)!r} cannot be described: {reason}")
+    if taken:
+        names = [file.name for file, _ in taken]
+        pictures = [encode_picture(picture) for _, picture in taken]
+        seen.people.append(FaceSet("crops", np.stack(faces), names[0], names, pictures))
+
+
+# Photos that show several faces, small enough to be shown, with where everybody is.
+
+
+class PlacedFace(NamedTuple):
+    """A face of a photo: where it is, in pixels from the left and the top, and who it is."""
+
+    box: Box
+    person: int
+    face: int
+
+
+@dataclass(frozen=True)
+class Photo:
+    """A photo that shows several faces.
+
+    Parameters
+    ----------
+    file : str
+        What it is called on the disk.
+    content : bytes
+        The photo, small.
+    size : tuple of int and int
+        Width and height of the original, in which boxes are.
+    faces : tuple of PlacedFace
+        From left to right.
+    """
+
+    file: str
+    content: bytes
+    size: tuple[int, int]
+    faces: tuple[PlacedFace, ...]
+
+
+def photos_of(folder: Path, people: Sequence[FaceSet], job: Job) -> list[Photo]:
+    """Read photos that show several faces; what cannot be read any more is left out.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they lie.
+    people : sequence of FaceSet
+        Who was seen in them, under the names of their files.
+    job : Job
+        May be stopped meanwhile.
+    """
+    seen: dict[str, list[PlacedFace]] = {}
+    for person, one in enumerate(people):
+        for face, (source, sighting) in enumerate(zip(one.sources, one.sightings, strict=False)):
+            if sighting.time is None:
+                seen.setdefault(source, []).append(PlacedFace(sighting.box, person, face))
+    shown = sorted(file for file, faces in seen.items() if len(faces) > 1)[:MOST]
+    photos = []
+    for file, read in zip(shown, read_crops_apart([folder / file for file in shown], None), strict=True):
+        job.check()
+        if read is not None and not isinstance(read, LookalikeError):
+            height, width = read.shape[:2]
+            content = encode_picture(read, LONGEST)
+            photos.append(Photo(file, content, (width, height), tuple(sorted(seen[file]))))
+    return photos

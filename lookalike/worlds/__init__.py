@@ -1,1 +1,0 @@
-"""Drawn faces: people who never existed, filmed for demo, tests, scale."""

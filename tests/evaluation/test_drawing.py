@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import matplotlib
+import pytest
+from PIL import Image
+
+from lookalike.errors import BadInput
+from lookalike.evaluation.drawing import Figure, contents, line, png, printable, save, short, svg, table_text
+from tests.evaluation.drawings import EVIL, SVG, drawn, every_figure
+
+
+def simple(title: str = "A title", text: str = "words") -> Figure:
+    def draw(canvas: Any) -> None:
+        axes = canvas.subplots()
+        axes.plot([0, 1], [1, 0], label=text)
+        axes.set_title(text)
+
+    return Figure("simple", title, "A caption.", {"x": [0, 1], "y": [1.0, 0.0]}, draw)
+
+
+def test_save_writes_three_files(tmp_path: Path) -> None:
+    save(simple(), tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["simple.csv", "simple.png", "simple.svg"]
+    assert (tmp_path / "simple.csv").read_text() == "x,y\n0,1.0\n1,0.0\n"
+    with Image.open(tmp_path / "simple.png") as picture:
+        # 9 by 6.5 cm at 200 dots an inch, on white.
+        assert picture.size == (708, 511)
+        assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+        assert not set(picture.info) & {"Software", "date"}
+
+
+@pytest.mark.parametrize("figure", every_figure(), ids=lambda figure: figure.name)
+def test_every_figure_keeps_the_contract(figure: Figure) -> None:
+    files = drawn()[figure.name]
+    assert files[f"{figure.name}.svg"] == svg(figure).encode(), "the same bytes each time"
+    root = ElementTree.fromstring(files[f"{figure.name}.svg"])
+    assert root.tag == f"{SVG}svg"
+    assert root.find(f"{SVG}title") is not None
+    for element in root.iter():
+        assert element.tag not in (f"{SVG}script", f"{SVG}text"), "letters are paths"
+        for name, value in element.attrib.items():
+            if name.endswith("href"):
+                assert value.startswith(("#", "data:image/png;base64,"))
+    assert len(files[f"{figure.name}.svg"]) < 500_000
+    assert len(figure.caption) > 60
+    rows = list(csv.reader(io.StringIO(files[f"{figure.name}.csv"].decode())))
+    assert rows[0] == list(figure.table)
+    assert len({len(row) for row in rows}) == 1
+    assert len(rows) > 1
+
+
+def test_the_only_addresses_are_names_of_namespaces() -> None:
+    text = svg(simple())
+    for name in ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"):
+        text = text.replace(f'="{name}"', "")
+    assert "http" not in text
+    assert "DOCTYPE" not in text
+
+
+def test_nothing_given_breaks_out_of_the_svg() -> None:
+    evil = " ".join(EVIL)
+    text = svg(simple(evil, evil))
+    root = ElementTree.fromstring(text)
+    assert root.findtext(f"{SVG}title") == printable(evil)
+    assert "<script" not in text
+
+
+def test_own_settings_do_not_show_and_are_not_changed() -> None:
+    expected = png(simple())
+    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "savefig.dpi": 30}):
+        assert png(simple()) == expected
+        assert matplotlib.rcParams["font.size"] == 20
+
+
+def test_text_is_never_a_formula() -> None:
+    table = {"name": ["=1+1", "+1", "-1", "@x", "\tx", "a,b", 'a"b'], "value": [-1.5, 2, 3, 4, 5, 6, 7]}
+    rows = list(csv.reader(io.StringIO(table_text(table))))[1:]
+    assert [row[0] for row in rows] == ["'=1+1", "'+1", "'-1", "'@x", "'\tx", "a,b", 'a"b']
+    assert rows[0][1] == "-1.5"
+
+
+def test_what_is_not_a_number_is_an_empty_cell() -> None:
+    assert table_text({"x": [float("nan"), 0.1, float("inf")]}) == 'x\n""\n0.1\n""\n'
+
+
+def test_columns_of_unequal_length_are_refused() -> None:
+    with pytest.raises(BadInput, match="equal length"):
+        table_text({"x": [1], "y": [1, 2]})
+
+
+@pytest.mark.parametrize("name", ["", "../x", "A", "a b", ".hidden"])
+def test_bad_names_are_refused(name: str) -> None:
+    with pytest.raises(BadInput, match="cannot be called"):
+        contents(replace(simple(), name=name))
+
+
+def test_lines_differ_in_colour_and_dashes() -> None:
+    assert len({str(line(number)) for number in range(35)}) == 35
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("a", "a"), ("_hidden", " _hidden"), ("x" * 50, "x" * 39 + "…"), ("a\x00b\ud800", "a□b□")],
+)
+def test_names_as_a_figure_prints_them(given: str, shown: str) -> None:
+    assert short(given) == shown

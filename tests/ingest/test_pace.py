@@ -1,0 +1,83 @@
+"""The pace of a run is that of the files it looks through, on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import sleep
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lookalike.descriptors.contract import Picture
+from lookalike.descriptors.lbp import Lbp
+from lookalike.ingest import plan, sandbox
+from lookalike.ingest.files import find_files
+from lookalike.ingest.plan import USUAL, WORTH, measure
+from lookalike.ingest.seen import Settings
+from tests import media
+
+# Seconds that a face takes to be described here: much longer than to be looked at.
+SLOW = 0.2
+
+
+class Slow(Lbp):
+    """A descriptor of a known pace."""
+
+    def describe_many(self, pictures: Sequence[Picture] | Picture) -> NDArray[np.float32]:
+        sleep(SLOW * len(pictures))
+        return super().describe_many(pictures)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pace")
+    media.video(folder)
+    media.face(240, 0).save(folder / "one.png")
+    return folder
+
+
+def test_films_and_photos_are_measured_by_what_they_show(folder: Path) -> None:
+    film, photo = find_files(folder).media
+    found = measure([film, photo], [media.SECONDS, 0.0], Slow(), Settings(), WORTH)
+    assert 0 < found.film < 30
+    assert 0 < found.photo < 30
+    # One face on the photo, and one in each of five looks a second of the film.
+    assert found.photo_faces == pytest.approx(SLOW, rel=0.5)
+    assert found.film_faces == pytest.approx(5 * SLOW, rel=0.5)
+
+
+def test_little_work_is_not_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "Workers", lambda *given: pytest.fail("a file was looked at"))
+    film, photo = find_files(folder).media
+    assert measure([film, photo], [media.SECONDS, 0.0], Lbp(), Settings(), 0.9 * WORTH) == USUAL
+
+
+def test_what_cannot_be_read_leaves_the_usual_pace(tmp_path: Path) -> None:
+    media.headless_video(tmp_path)
+    [film] = find_files(tmp_path).media
+    assert measure([film], [60.0], Lbp(), Settings(), 10 * WORTH) == USUAL
+
+
+def test_moments_are_spread_over_all_films_as_over_one() -> None:
+    films = [("a", 10.0), ("b", 50.0), ("c", 1.0)]
+    # The middles of three parts of 61 s: 10.2, 30.5 and 50.8.
+    told = [(name, round(since, 1)) for name, since, _ in plan._moments(films, 3)]  # type: ignore[arg-type]
+    assert told == [("b", 0.0), ("b", 19.5), ("b", 39.8)]
+    assert [since for _, since, _ in plan._moments([("c", 1.0)], 1)] == [0.0]  # type: ignore[list-item]
+    assert list(plan._moments([], 3)) == []
+
+
+def test_one_child_looks_at_all_and_progress_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started, plain, steps = [], sandbox._started, []
+    monkeypatch.setattr(sandbox, "_started", lambda limits: started.append(1) or plain(limits))
+
+    def track(items: list[object], name: str, total: int) -> list[object]:
+        steps.append((name, total))
+        return items
+
+    film, photo = find_files(folder).media
+    measure([film, photo], [media.SECONDS, 0.0], Lbp(), Settings(), 3 * WORTH, track)  # type: ignore[arg-type]
+    # Three moments of the film, and the only photo.
+    assert (len(started), steps) == (1, [("measuring the pace", 4)])
