@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lookalike.search.explain import Explanation, Influence, Relative, Witness
     from lookalike.search.query import Search, explain, find, open_search
 
-__version__ = "0.13.0"
+__version__ = "0.14.0"
 
 __all__ = [
     "Answer",
