@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lookalike.errors import BadInput, Conflict
-from lookalike.parameters import is_whole
+from lookalike.errors import BadInput, Conflict, is_whole
 
 
 def natural_order(name: str) -> tuple[list[str | int], str]:

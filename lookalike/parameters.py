@@ -6,7 +6,6 @@ collections of faces", CVPR 2016. Sections below are sections of that paper.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Final, NamedTuple
 
 
@@ -18,21 +17,6 @@ class Parameter(NamedTuple):
     symbol: str
     meaning: str
 
-
-def is_whole(value: object, least: int, most: int | None = None) -> bool:
-    """Whether a parameter is a whole number in range; a truth value is not one."""
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        return False
-    return int(value) >= least and (most is None or int(value) <= most)
-
-
-def is_positive(value: object) -> bool:
-    """Whether a parameter is a number greater than 0 that arithmetic can use."""
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= _LARGEST
-
-
-# Larger numbers than this say nothing, and their squares overflow.
-_LARGEST = 1e9
 
 PROXIES: Final = 10
 MOST_PROXIES: Final = 10

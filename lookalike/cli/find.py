@@ -36,7 +36,7 @@ from lookalike.faceset import seconds
 if TYPE_CHECKING:
     from lookalike import FaceSet, Gallery
     from lookalike.engines import contract
-    from lookalike.gallery.queries import SetFacts
+    from lookalike.gallery.set_rows import SetFacts
     from lookalike.rerankers.contract import Reranker
 
 

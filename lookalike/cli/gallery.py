@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lookalike.engines.contract import Machine
     from lookalike.gallery.forget import Bar, Receipt
     from lookalike.gallery.media import MediaFile
-    from lookalike.gallery.queries import SetFacts
+    from lookalike.gallery.set_rows import SetFacts
     from lookalike.gallery.wipe import WipeDue
 
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from lookalike.descriptors._graph import without_prelu
 from lookalike.descriptors._network import Threaded, give_back_memory, open_session, planes, square
 from lookalike.descriptors.contract import Picture, Vector, keep_runtime_quiet
-from lookalike.errors import BadInput, NotFound
-from lookalike.parameters import is_positive, is_whole
+from lookalike.errors import BadInput, NotFound, is_positive, is_whole
 
 # What the format itself allows a file that holds all its weights.
 MOST_BYTES = 2**31 - 1

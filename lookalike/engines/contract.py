@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.errors import BadInput
-from lookalike.parameters import is_whole
+from lookalike.errors import BadInput, is_whole
 
 # Called with what a slice opened, and with what it is given.
 Work = Callable[..., Any]

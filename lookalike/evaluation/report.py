@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from lookalike import atomic
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, in_words
 from lookalike.evaluation.drawing import Figure, check_libraries, contents
 from lookalike.evaluation.experiment import BASELINE, LEAVE_ONE_OUT, Experiment, record
 from lookalike.evaluation.figures import (
@@ -44,7 +44,6 @@ from lookalike.evaluation.verdict import (
     sureness_tables,
     verdict,
 )
-from lookalike.gallery.failures import in_words
 from lookalike.method.examples import far_from
 from lookalike.progress import Track, silent
 

@@ -26,7 +26,7 @@ from lookalike.evaluation.drawing import (
 )
 from lookalike.faceset import FaceSet
 from lookalike.gallery.gallery import Gallery
-from lookalike.gallery.queries import SetFacts
+from lookalike.gallery.set_rows import SetFacts
 from lookalike.ingest.pictures import decode_picture
 from lookalike.kernels.exact import plain_unit_rows
 from lookalike.kernels.selection import energies, projections, select

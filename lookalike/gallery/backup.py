@@ -16,10 +16,19 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from lookalike import atomic
-from lookalike.errors import BadInput, Conflict, GalleryUnreadable, LookalikeError, NotFound, StorageFailed
-from lookalike.gallery import checks, history, queries, schema, wipe
+from lookalike.errors import (
+    BUSY,
+    BadInput,
+    Conflict,
+    GalleryUnreadable,
+    LookalikeError,
+    NotFound,
+    StorageFailed,
+    in_words,
+    primary_code,
+)
+from lookalike.gallery import checks, history, schema, set_rows, wipe
 from lookalike.gallery.connection import Connection, check_file, check_same, check_whole, connect, is_writable
-from lookalike.gallery.failures import BUSY, in_words, primary_code
 from lookalike.gallery.gallery import Gallery, open_gallery
 from lookalike.indexing.build import tables_that_fit
 from lookalike.indexing.store import TableStore
@@ -211,7 +220,7 @@ def tell(
             _carry(old, connection)
         if schema.found(connection) < history.SINCE:
             return ()
-        held = queries.contents(connection, new)
+        held = set_rows.contents(connection, new)
         history.insert(connection, "restore", {"backup": backup, "sets": len(held)})
         if kept is not None:
             history.note_backup(connection, kept)
@@ -314,7 +323,7 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
         with in_words(target), aside(target) as working:
             with gallery._opened.stream() as connection:
                 fill(connection, working, track, is_held=True)
-                sets = queries.count(connection)
+                sets = set_rows.count(connection)
             if not atomic.publish(working, target):
                 raise Conflict(f"{target} was made meanwhile by somebody else: choose another name")
     except BaseException:
@@ -498,7 +507,7 @@ def upgrade(path: str | Path, keep: bool = True, track: Track = silent, wait: fl
             history.insert(connection, "upgrade", {"from": before, "to": schema.FORMAT})
             if kept is not None:
                 history.note_backup(connection, kept)
-            same = queries.contents(connection, new) == queries.contents(old, target)
+            same = set_rows.contents(connection, new) == set_rows.contents(old, target)
         wrong = checks.findings(new, track=track)
         if wrong or not same:
             what = wrong[0].what if wrong else "its sets are not those of the old format"

@@ -17,9 +17,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.errors import damaged_rows
 from lookalike.faceset import FaceSet
 from lookalike.gallery import history, schema
-from lookalike.gallery.failures import damaged_rows
 
 KINDS: Final[tuple[str, ...]] = ("file", "set", "face", "person")
 COLUMNS: Final = "number, event, made, kind, content, model, least, descriptor"

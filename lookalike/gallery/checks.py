@@ -10,22 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lookalike.errors import BadInput, GalleryUnreadable, NotFound
+from lookalike.errors import BadInput, GalleryUnreadable, NotFound, in_words
 from lookalike.faceset import Sighting, check_id
-from lookalike.gallery import (
-    blocklist,
-    decision_log,
-    history,
-    media,
-    models,
-    pairs,
-    queries,
-    schema,
-    seals,
-    set_rows,
-)
+from lookalike.gallery import blocklist, decision_log, history, media, models, schema, set_rows
 from lookalike.gallery.connection import check_file, connect
-from lookalike.gallery.failures import in_words
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.models import Model
 from lookalike.gallery.set_rows import check_name
@@ -155,14 +143,14 @@ def _sealed(
     connection: sqlite3.Connection, number: int, set_id: str, origin: str, added: str
 ) -> Iterator[str]:
     """Where it is from and when it came."""
-    if schema.found(connection) >= seals.SINCE:
+    if schema.found(connection) >= schema.SEALED_SINCE:
         (seal,) = connection.execute("SELECT seal FROM sets WHERE number = ?", (number,)).fetchone()
-        if seal != seals.of_set(set_id, origin, added):
+        if seal != schema.set_seal(set_id, origin, added):
             yield f"the id, the origin or the time of set {set_id!r} does not fit its checksum"
 
 
 def _faces(connection: sqlite3.Connection, path: Path, set_id: str, pictures: object) -> Iterator[str]:
-    dimension = queries.dimension(connection, path)
+    dimension = set_rows.dimension(connection, path)
     if dimension is None:
         return  # told once, of the whole gallery
     # Every face against its checksum, all pictures against the content hash; finite, and not constant.
@@ -318,7 +306,7 @@ def checked_version(gallery: Gallery) -> Version:
         If faces are missing, or what made them is not known any more.
     """
     with gallery._opened.transaction() as connection:
-        version = queries.version(connection)
+        version = set_rows.version(connection)
         if version != gallery._counted:
             for one in (*_facts(connection, gallery.path), *_counts(connection, gallery.path)):
                 raise GalleryUnreadable(
@@ -328,8 +316,8 @@ def checked_version(gallery: Gallery) -> Version:
             gallery._counted = version
         return Version(
             gallery.path,
-            queries.fact(connection, "descriptor"),
-            queries.dimension(connection, gallery.path),
+            set_rows.fact(connection, "descriptor"),
+            set_rows.dimension(connection, gallery.path),
             gallery._contents(connection),
             gallery._fingerprint(connection),
         )
@@ -374,8 +362,8 @@ def _definitions(connection: sqlite3.Connection) -> dict[str, str]:
 
 def _facts(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
     """What made the faces is known if there are any, and only then."""
-    sets, descriptor = queries.count(connection), queries.fact(connection, "descriptor")
-    dimension = queries.dimension(connection, path)
+    sets, descriptor = set_rows.count(connection), set_rows.fact(connection, "descriptor")
+    dimension = set_rows.dimension(connection, path)
     if sets and (descriptor is None or dimension is None):
         yield of_gallery(path, "it does not say what made its faces, or how many numbers they have")
     if not sets and (descriptor is not None or dimension is not None):
@@ -385,10 +373,10 @@ def _facts(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
             check_name(descriptor)
         except BadInput as reason:
             yield of_gallery(path, reason)
-    if queries.fact(connection, "created") is None:
+    if set_rows.fact(connection, "created") is None:
         yield of_gallery(path, "it does not say when it was made")
-    is_sealed = schema.found(connection) >= seals.SINCE
-    if is_sealed and queries.fact(connection, seals.NAME) != seals.of_facts(connection):
+    is_sealed = schema.found(connection) >= schema.SEALED_SINCE
+    if is_sealed and set_rows.fact(connection, schema.SEAL) != schema.facts_seal(connection):
         yield of_gallery(path, "what it says of itself, such as its descriptor, does not fit its checksum")
 
 
@@ -404,7 +392,7 @@ def _counts(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
     whole = "there IS faces AND first IS 0 AND last IS faces - 1"
     # Groups of faces are looked up among the sets, which is quicker than the other way round.
     asked = f"SELECT count(*), total({whole}) FROM {grouped} LEFT JOIN sets ON number = set_number"
-    sets = queries.count(connection)
+    sets = set_rows.count(connection)
     if connection.execute(asked).fetchone() == (sets, sets):
         return
     if connection.execute(
@@ -429,7 +417,7 @@ def _files(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
 
 
 def _apart(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
-    return _nothing(pairs.everything(connection, path))
+    return _nothing(media.pairs_apart(connection, path))
 
 
 def _decisions(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
@@ -458,7 +446,7 @@ def _models(connection: sqlite3.Connection, path: Path, beside: Beside) -> Itera
     """Models besides the current one: named, none twice, none the current one."""
     if schema.found(connection) < 2:
         return
-    current = queries.fact(connection, "descriptor")
+    current = set_rows.fact(connection, "descriptor")
     for number, name, dimension in connection.execute("SELECT number, name, dimension FROM models"):
         if not isinstance(name, str) or not isinstance(dimension, int) or dimension < 2 or name == current:
             yield of_gallery(path, f"its list of models has {name!r} of {dimension!r} numbers")

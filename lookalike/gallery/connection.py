@@ -16,9 +16,16 @@ from pathlib import Path
 from typing import Final
 
 from lookalike import atomic, resources
-from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFound, StorageFailed
+from lookalike.errors import (
+    BadInput,
+    GalleryUnreadable,
+    LookalikeError,
+    NotFound,
+    StorageFailed,
+    in_words,
+    primary_code,
+)
 from lookalike.gallery import schema, wipe
-from lookalike.gallery.failures import in_words, primary_code
 from lookalike.gallery.wipe import WipeDue
 from lookalike.indexing.store import TableStore
 from lookalike.resources import Need

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from lookalike.errors import BadInput
-from lookalike.gallery import pairs, queries, schema
-from lookalike.gallery.failures import damaged_rows
-from lookalike.gallery.pairs import Pair
+from lookalike.errors import BadInput, damaged_rows
+from lookalike.gallery import media, schema, set_rows
+from lookalike.gallery.media import Pair
 
 # What can be said of two sets, a query and an answer to it.
 VERDICTS: Final = ("same", "different", "unsure")
@@ -201,8 +200,8 @@ class OpenLog:
     def check(self, ids: Iterable[str]) -> None:
         """Raise NotFound for a set that is not there, with those that are called nearly so."""
         for set_id in ids:
-            if not queries.has(self._connection, set_id):
-                raise queries.unknown(self._connection, self._path, set_id)
+            if not set_rows.has(self._connection, set_id):
+                raise set_rows.unknown(self._connection, self._path, set_id)
 
     def add(self, drafts: Iterable[Decision]) -> list[Decision]:
         """Store decisions about sets that are there; they get their numbers, and all of a log one time.
@@ -240,10 +239,10 @@ class RememberedLog:
 
     def catch_up(self, connection: sqlite3.Connection, path: Path) -> None:
         """Read again what others or we have changed; what did not change stays the same object."""
-        version = queries.version(connection)
+        version = set_rows.version(connection)
         if version == self.version:
             return
-        log, apart = tuple(everything(connection, path)), tuple(pairs.everything(connection, path))
+        log, apart = tuple(everything(connection, path)), tuple(media.pairs_apart(connection, path))
         self.log = self.log if log == self.log else log
         self.apart = self.apart if apart == self.apart else apart
         self.version = version

@@ -17,7 +17,7 @@ from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.gallery.decision_log import VERDICTS, Decision, OpenLog, checked_name, draft
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged, Person, Verdicts, folded
-from lookalike.gallery.queries import several
+from lookalike.gallery.set_rows import several
 
 # The number of a person whose decision is not stored yet.
 NEW: Final = 0

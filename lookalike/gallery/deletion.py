@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from lookalike.gallery import blocklist, history, media, pairs, people, queries, set_rows, wipe
+from lookalike.gallery import blocklist, history, media, people, set_rows, wipe
 from lookalike.gallery.blocklist import Entry
 from lookalike.gallery.connection import is_gallery, is_split, shard_files
 from lookalike.gallery.schema import now
@@ -100,7 +100,7 @@ class Departure:
         files = media.of_set(connection, path, set_id)
         self.files |= {one.content: None for one in files}
         self.paths |= {one.path: None for one in files}
-        self.pictures += sum(one.pictures for one in queries.listing(connection, path, [set_id]))
+        self.pictures += sum(one.pictures for one in set_rows.listing(connection, path, [set_id]))
         if bar:
             self.bars += blocklist.of_set(set_rows.get(connection, path, set_id, pictures=True))
 
@@ -149,8 +149,8 @@ def forget_sets(
     """
     departure = Departure()
     for set_id in ids:
-        if not queries.has(connection, set_id):
-            raise queries.unknown(connection, path, set_id)
+        if not set_rows.has(connection, set_id):
+            raise set_rows.unknown(connection, path, set_id)
         departure.take(connection, path, set_id, bar)
     before = count_rows(connection)
     delete_sets(connection, path, ids)
@@ -173,13 +173,13 @@ def delete_sets(connection: sqlite3.Connection, path: Path, ids: Iterable[str]) 
     """Delete sets with all that is known of them, and the files that they were the last sets of."""
     asked = list(ids)
     for set_id in asked:
-        if not queries.has(connection, set_id):
-            raise queries.unknown(connection, path, set_id)
+        if not set_rows.has(connection, set_id):
+            raise set_rows.unknown(connection, path, set_id)
     people.drop_sets(connection, path, asked)
     delete_rows(connection, asked)
-    if queries.count(connection) == 0:
+    if set_rows.count(connection) == 0:
         connection.execute("DELETE FROM models")
-        queries.forget_facts(connection, *queries.HINTS)
+        set_rows.forget_facts(connection, *set_rows.HINTS)
 
 
 def delete_rows(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
@@ -188,11 +188,11 @@ def delete_rows(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
     files = set().union(*(media.linked(connection, set_id) for set_id in ids))
     # Faces, sightings, vectors and links go by their foreign keys.
     connection.executemany("DELETE FROM sets WHERE id = ?", ((set_id,) for set_id in ids))
-    pairs.delete_pairs_of(connection, ids)
+    media.delete_pairs_of(connection, ids)
     media.delete_unlinked(connection, files)
-    if queries.count(connection) == 0:
+    if set_rows.count(connection) == 0:
         # An empty gallery takes any kind of face again.
-        queries.forget_facts(connection, "descriptor", "dimension")
+        set_rows.forget_facts(connection, "descriptor", "dimension")
 
 
 # Other galleries.

@@ -19,7 +19,7 @@ from lookalike.gallery.decision_log import Decision
 from lookalike.gallery.decisions import decision_lines, judged
 from lookalike.gallery.forget import find_person
 from lookalike.gallery.gallery import Gallery
-from lookalike.gallery.queries import several
+from lookalike.gallery.set_rows import several
 
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -19,7 +19,7 @@ from lookalike.gallery.decisions import judged
 from lookalike.gallery.deletion import Copy, Gone
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Person
-from lookalike.gallery.queries import several
+from lookalike.gallery.set_rows import several
 from lookalike.gallery.wipe import WipeDue
 from lookalike.indexing.build import tables_that_fit, update_index
 from lookalike.indexing.store import TableStore

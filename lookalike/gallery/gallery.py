@@ -14,27 +14,15 @@ from numpy.typing import ArrayLike
 
 from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet, natural_order
-from lookalike.gallery import (
-    blocklist,
-    deletion,
-    history,
-    media,
-    models,
-    pairs,
-    queries,
-    schema,
-    set_rows,
-    wipe,
-)
+from lookalike.gallery import blocklist, deletion, history, media, models, schema, set_rows, wipe
 from lookalike.gallery.blocklist import Barred, Entry, RememberedBarred
 from lookalike.gallery.connection import Connection, Opened
 from lookalike.gallery.decision_log import Decision, Make, OpenLog, RememberedLog
 from lookalike.gallery.deletion import Gone
 from lookalike.gallery.history import Backup, Event
-from lookalike.gallery.media import MediaFile
+from lookalike.gallery.media import MediaFile, Pair
 from lookalike.gallery.models import Model, Vectors
-from lookalike.gallery.pairs import Pair
-from lookalike.gallery.queries import HINTS, SetFacts, Version
+from lookalike.gallery.set_rows import HINTS, SetFacts, Version
 from lookalike.gallery.wipe import WipeDue
 
 # Sets whose files are remembered: about 1 kB each.
@@ -113,26 +101,26 @@ class Gallery:
     def descriptor(self) -> str | None:
         """What made the faces; None while the gallery is empty."""
         with self._opened.transaction() as connection:
-            return queries.fact(connection, "descriptor")
+            return set_rows.fact(connection, "descriptor")
 
     @property
     def dimension(self) -> int | None:
         """How many numbers describe a face; None while the gallery is empty."""
         with self._opened.transaction() as connection:
-            return queries.dimension(connection, self.path)
+            return set_rows.dimension(connection, self.path)
 
     def __len__(self) -> int:
         with self._opened.transaction() as connection:
-            return queries.count(connection)
+            return set_rows.count(connection)
 
     def __contains__(self, set_id: object) -> bool:
         with self._opened.transaction() as connection:
-            return queries.has(connection, set_id)
+            return set_rows.has(connection, set_id)
 
     def ids(self) -> list[str]:
         """Every set id, sorted by code point."""
         with self._opened.transaction() as connection:
-            return queries.ids(connection, self.path)
+            return set_rows.ids(connection, self.path)
 
     def contents(self) -> dict[str, str]:
         """Id -> content hash of each set, sorted by id."""
@@ -151,12 +139,12 @@ class Gallery:
             if fingerprint == known:
                 return None
             contents = dict(self._contents(connection))
-            return Snapshot(fingerprint, contents, queries.listing(connection, self.path))
+            return Snapshot(fingerprint, contents, set_rows.listing(connection, self.path))
 
     def listing(self, ids: Iterable[str] | None = None) -> Iterator[SetFacts]:
         """What is known of each set without reading its faces, by id; or of some, in the order asked for."""
         with self._opened.transaction() as connection:
-            return iter(queries.listing(connection, self.path, ids))
+            return iter(set_rows.listing(connection, self.path, ids))
 
     def facts(self) -> dict[str, str | int | bool | None]:
         """Format, counts, size, descriptor, dimension, creation time, whether a wipe is due."""
@@ -166,7 +154,7 @@ class Gallery:
             ).fetchone()
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             page_size = connection.execute("PRAGMA page_size").fetchone()[0]
-            hints = {name: queries.fact(connection, name) for name in HINTS}
+            hints = {name: set_rows.fact(connection, name) for name in HINTS}
             return {
                 "format": schema.found(connection),
                 "sets": sets,
@@ -174,9 +162,9 @@ class Gallery:
                 "pictures": pictures,
                 "files": media.count(connection),
                 "bytes": pages * page_size,
-                "descriptor": queries.fact(connection, "descriptor"),
-                "dimension": queries.dimension(connection, self.path),
-                "created": queries.fact(connection, "created"),
+                "descriptor": set_rows.fact(connection, "descriptor"),
+                "dimension": set_rows.dimension(connection, self.path),
+                "created": set_rows.fact(connection, "created"),
                 "purge_due": wipe.is_wipe_due(connection),
                 **{name: hint for name, hint in hints.items() if hint is not None},
             }
@@ -201,7 +189,7 @@ class Gallery:
     def files_of_sets(self, ids: Iterable[str]) -> dict[str, list[MediaFile]]:
         """As `files_of`, of several sets in one version of the gallery; sets that it has not are left out."""
         with self._opened.transaction() as connection:
-            there = [set_id for set_id in queries.several(ids) if queries.has(connection, set_id)]
+            there = [set_id for set_id in set_rows.several(ids) if set_rows.has(connection, set_id)]
             return {set_id: self._files_of(connection, set_id) for set_id in there}
 
     def paths(self, ids: Iterable[str] | None = None) -> dict[str, list[str]]:
@@ -212,7 +200,7 @@ class Gallery:
         with self._opened.transaction() as connection:
             if ids is None:
                 return media.paths(connection, self.path)
-            files = {set_id: self._files_of(connection, set_id) for set_id in queries.several(ids)}
+            files = {set_id: self._files_of(connection, set_id) for set_id in set_rows.several(ids)}
         return {one: sorted((file.path for file in files[one]), key=natural_order) for one in files}
 
     def file_of(self, content: str) -> MediaFile | None:
@@ -233,7 +221,7 @@ class Gallery:
     def apart(self) -> list[tuple[str, str]]:
         """Pairs of sets that are certainly of different people, the smaller id first, in order."""
         with self._opened.transaction() as connection:
-            return pairs.everything(connection, self.path)
+            return media.pairs_apart(connection, self.path)
 
     def decisions(self) -> list[Decision]:
         """What the user decided about sets and people, in the order in which it was decided."""
@@ -288,7 +276,7 @@ class Gallery:
         """The hint that `set_hint` wrote last, or None."""
         _check_hint(name)
         with self._opened.transaction() as connection:
-            return queries.fact(connection, name)
+            return set_rows.fact(connection, name)
 
     def get(self, set_id: str, pictures: bool = False) -> FaceSet:
         """Read one set; raise NotFound with similar ids, or GalleryUnreadable if a checksum does not fit."""
@@ -311,8 +299,8 @@ class Gallery:
         with self._opened.stream() as connection:
             with self._opened.reading(connection):
                 # SQLite chooses the version at the first read, not at BEGIN.
-                asked = queries.ids(connection, self.path) if ids is None else iter(queries.several(ids))
-                queries.count(connection)
+                asked = set_rows.ids(connection, self.path) if ids is None else iter(set_rows.several(ids))
+                set_rows.count(connection)
             for set_id in asked:
                 with self._opened.reading(connection):
                     found = set_rows.get(connection, self.path, set_id)
@@ -369,12 +357,12 @@ class Gallery:
         """
         for faceset in sets:
             set_rows.check(faceset, descriptor)
-        pairs_apart = pairs.checked(apart)
+        pairs_apart = media.checked_pairs(apart)
         with self._opened.transaction(writing=True) as connection:
             media.refuse_barred(self.path, self._barred.read(connection, self.path), sets, descriptor)
             for faceset in sets:
                 set_rows.add(connection, self.path, faceset, descriptor)
-            pairs.insert(connection, pairs_apart, queries.lookup(connection, self.path))
+            media.insert_pairs(connection, pairs_apart, set_rows.lookup(connection, self.path))
 
     def remove(self, ids: Iterable[str]) -> list[str]:
         """Remove sets, all of them or none, then wipe what they leave behind in the file.
@@ -392,7 +380,7 @@ class Gallery:
         list of str
             The ids removed, each once, in the order given. NotFound is raised if one is not there.
         """
-        asked = list(dict.fromkeys(queries.several(ids)))
+        asked = list(dict.fromkeys(set_rows.several(ids)))
         if not asked:
             return []
         with self._opened.transaction(writing=True) as connection:
@@ -418,7 +406,7 @@ class Gallery:
         NotFound
             If one of them is not there; then none is removed.
         """
-        asked = list(dict.fromkeys(queries.several(ids)))
+        asked = list(dict.fromkeys(set_rows.several(ids)))
         if not asked:
             raise BadInput("there is nothing to forget: name one set at least")
         with self._opened.transaction(writing=True) as connection:
@@ -480,7 +468,7 @@ class Gallery:
         NotFound
             If a set that grows, or one of a pair, is not there.
         """
-        given = media.Filed(file, tuple(new), tuple(grown), pairs.checked(apart), descriptor)
+        given = media.Filed(file, tuple(new), tuple(grown), media.checked_pairs(apart), descriptor)
         with self._opened.transaction(writing=True) as connection:
             return media.keep(connection, self.path, given, self._barred.read(connection, self.path))
 
@@ -520,7 +508,7 @@ class Gallery:
         """
         _check_hint(name)
         with self._opened.transaction(writing=True) as connection:
-            queries.set_fact(connection, name, value)
+            set_rows.set_fact(connection, name, value)
 
     def decide(self, make: Make) -> list[Decision]:
         """Store decisions that follow from what was decided before, all of them or none.
@@ -550,10 +538,10 @@ class Gallery:
         with self._opened.lock:
             with self._opened.transaction(writing=True) as connection:
                 self._log.catch_up(connection, self.path)
-                before = queries.version(connection)
+                before = set_rows.version(connection)
                 log = OpenLog(connection, self.path, self._log.log, self._log.apart)
                 yield log
-                after = queries.version(connection)
+                after = set_rows.version(connection)
             # Only the log has changed, and only now for certain: nothing else need be read again.
             self._log.log, self._log.version = log.decisions, after
             if self._remembered.version == before:
@@ -562,14 +550,14 @@ class Gallery:
     # What is remembered of the version that a transaction sees.
 
     def _now(self, connection: Connection) -> _Remembered:
-        version = queries.version(connection)
+        version = set_rows.version(connection)
         if version != self._remembered.version:
             self._remembered = _Remembered(version)
         return self._remembered
 
     def _files_of(self, connection: Connection, set_id: str) -> list[MediaFile]:
-        if not queries.has(connection, set_id):
-            raise queries.unknown(connection, self.path, set_id)
+        if not set_rows.has(connection, set_id):
+            raise set_rows.unknown(connection, self.path, set_id)
         files = self._now(connection).files
         if set_id not in files:
             if len(files) >= REMEMBERED:
@@ -580,13 +568,13 @@ class Gallery:
     def _contents(self, connection: Connection) -> dict[str, str]:
         remembered = self._now(connection)
         if remembered.contents is None:
-            remembered.contents = queries.contents(connection, self.path)
+            remembered.contents = set_rows.contents(connection, self.path)
         return remembered.contents
 
     def _fingerprint(self, connection: Connection) -> str:
         remembered = self._now(connection)
         if remembered.fingerprint is None:
-            kind = queries.fact(connection, "descriptor"), queries.dimension(connection, self.path)
+            kind = set_rows.fact(connection, "descriptor"), set_rows.dimension(connection, self.path)
             shaping = [*kind, list(self._contents(connection).items())]
             remembered.fingerprint = hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
         return remembered.fingerprint

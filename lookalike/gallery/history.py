@@ -13,8 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from lookalike.errors import damaged_rows
 from lookalike.gallery import schema
-from lookalike.gallery.failures import damaged_rows
 
 # The format from which on a gallery keeps events.
 SINCE: Final = 4

@@ -11,13 +11,13 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Final
 
-from lookalike.errors import BadInput, Conflict
+from lookalike.errors import BadInput, Conflict, damaged_rows
 from lookalike.faceset import FaceSet, natural_order, unique_ids
-from lookalike.gallery import pairs, queries, schema, set_rows
+from lookalike.gallery import schema, set_rows
 from lookalike.gallery.blocklist import Barred
-from lookalike.gallery.failures import damaged_rows
 from lookalike.gallery.schema import storable
 
+Pair = tuple[str, str]
 KINDS: Final = ("video", "photo")
 SHA_256: Final = re.compile(r"[0-9a-f]{64}")
 # What SQLite keeps as a whole number.
@@ -236,7 +236,7 @@ class Filed:
     file: MediaFile
     new: Sequence[FaceSet]
     grown: Sequence[FaceSet]
-    apart: Sequence[pairs.Pair]
+    apart: Sequence[Pair]
     descriptor: str
 
     def __post_init__(self) -> None:
@@ -261,7 +261,7 @@ def keep(connection: sqlite3.Connection, path: Path, given: Filed, barred: Barre
         set_rows.append(connection, path, faceset, given.descriptor)
     number = insert(connection, given.file)
     link(connection, number, (faceset.id for faceset in (*given.new, *given.grown)))
-    pairs.insert(connection, given.apart, queries.lookup(connection, path))
+    insert_pairs(connection, given.apart, set_rows.lookup(connection, path))
     return True
 
 
@@ -275,3 +275,72 @@ def refuse_barred(
     for faceset in sets if found else ():
         if why := found.why(faceset, descriptor):
             raise Conflict(f"set {faceset.id!r} must not enter {path}, it {why}: leave it out, or {let_in}")
+
+
+# Pairs of sets that are certainly of different people, seen side by side.
+
+
+def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
+    """Refuse what is not a list of pairs of two sets each."""
+    found = [tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in pairs]
+    for pair in found:
+        if len(pair) != 2 or pair[0] == pair[1]:
+            raise BadInput(f"two sets apart are a pair of two ids, got {pair!r}: name two sets")
+    return [(one, other) for one, other in found]
+
+
+def insert_pairs(connection: sqlite3.Connection, pairs: Iterable[Pair], lookup: set_rows.Lookup) -> None:
+    """Write pairs of sets that are there; those known already are left as they are."""
+    for pair in pairs:
+        for set_id in pair:
+            if reason := lookup(set_id):
+                raise reason
+        connection.execute(
+            "INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted(pair), _pair_checksum(*pair))
+        )
+
+
+def delete_pairs_of(connection: sqlite3.Connection, ids: Iterable[str]) -> None:
+    """Delete the pairs of some sets."""
+    for set_id in ids:
+        connection.execute("DELETE FROM apart WHERE first = ?", (set_id,))
+        connection.execute("DELETE FROM apart WHERE second = ?", (set_id,))
+
+
+def names_pair_of(connection: sqlite3.Connection, set_id: str) -> bool:
+    """Whether a pair names a set."""
+    asked = (
+        "SELECT EXISTS (SELECT 1 FROM apart WHERE first = ?) OR EXISTS (SELECT 1 FROM apart WHERE second = ?)"
+    )
+    return bool(connection.execute(asked, (set_id, set_id)).fetchone()[0])
+
+
+def pairs_apart(connection: sqlite3.Connection, path: Path) -> list[Pair]:
+    """Every pair of ids, the smaller id first, in order.
+
+    Raises
+    ------
+    GalleryUnreadable
+        If a pair is not one that was written.
+    """
+    if schema.found(connection) < 2:
+        return []
+    # An id that leads to no set is none.
+    column = "id" if schema.found(connection) >= schema.NAMES_IDS else "number"
+    asked = (
+        "SELECT one.id, other.id, checksum FROM apart"
+        f" LEFT JOIN sets AS one ON one.{column} = first LEFT JOIN sets AS other ON other.{column} = second"
+    )
+    found = connection.execute(asked).fetchall()
+    for one, other, checksum in found:
+        texts = isinstance(one, str) and isinstance(other, str)
+        if not texts or checksum != _pair_checksum(one, other):
+            raise damaged_rows(
+                path, f"sets {one!r} and {other!r} are not the pair that was kept apart", ADVICE
+            )
+    return sorted((min(one, other), max(one, other)) for one, other, _ in found)
+
+
+def _pair_checksum(one: str, other: str) -> bytes:
+    """SHA-256 of both ids: SQLite numbers alone would not show that a pair points elsewhere."""
+    return hashlib.sha256("\0".join(sorted((one, other))).encode()).digest()

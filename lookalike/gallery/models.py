@@ -12,10 +12,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lookalike.errors import BadInput, Conflict, NotFound
+from lookalike.errors import BadInput, Conflict, NotFound, damaged_rows
 from lookalike.faceset import FaceSet, checked_faces
-from lookalike.gallery import queries, schema, set_rows
-from lookalike.gallery.failures import damaged_rows
+from lookalike.gallery import schema, set_rows
 
 Vectors = NDArray[np.float32]
 ADVICE: Final = "restore it from a backup"
@@ -48,7 +47,7 @@ class Model:
 
 def everything(connection: sqlite3.Connection, path: Path) -> list[Model]:
     """The current model, then the others by name; none while the gallery is empty."""
-    name, dimension = queries.fact(connection, "descriptor"), queries.dimension(connection, path)
+    name, dimension = set_rows.fact(connection, "descriptor"), set_rows.dimension(connection, path)
     found = []
     if name is not None and dimension is not None:
         (faces,) = connection.execute("SELECT ifnull(sum(faces), 0) FROM sets").fetchone()
@@ -65,11 +64,11 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Model]:
 
 def undescribed(connection: sqlite3.Connection, path: Path, name: str) -> list[str]:
     """Ids of the sets with a face that a model has not described, in order."""
-    if name == queries.fact(connection, "descriptor"):
+    if name == set_rows.fact(connection, "descriptor"):
         return []
     number = _number(connection, name)
     if number is None:
-        return queries.ids(connection, path)
+        return set_rows.ids(connection, path)
     asked = (
         "SELECT id FROM sets WHERE EXISTS (SELECT 1 FROM faces WHERE set_number = sets.number AND NOT EXISTS"
         " (SELECT 1 FROM vectors WHERE face = faces.number AND model = ?)) ORDER BY id"
@@ -79,8 +78,8 @@ def undescribed(connection: sqlite3.Connection, path: Path, name: str) -> list[s
 
 def vectors(connection: sqlite3.Connection, path: Path, set_id: str, name: str) -> Vectors:
     """What a model beside the current one made of a set; (0, d) if it has not described it."""
-    if not queries.has(connection, set_id):
-        raise queries.unknown(connection, path, set_id)
+    if not set_rows.has(connection, set_id):
+        raise set_rows.unknown(connection, path, set_id)
     number = _number(connection, name)
     known = {model.name: model for model in everything(connection, path) if not model.is_current}
     if number is None or name not in known:
@@ -124,12 +123,12 @@ def insert(
     connection: sqlite3.Connection, path: Path, name: str, vectors: Iterable[tuple[str, Vectors]]
 ) -> None:
     """Write vectors of a model that is not the current one, in place of those it had for these sets."""
-    current = queries.fact(connection, "descriptor")
+    current = set_rows.fact(connection, "descriptor")
     if name == current:
         raise Conflict(f"the faces of {path} are described by {name!r} already: name another model")
     for set_id, given in vectors:
-        if not queries.has(connection, set_id):
-            raise queries.unknown(connection, path, set_id)
+        if not set_rows.has(connection, set_id):
+            raise set_rows.unknown(connection, path, set_id)
         faces = set_rows.numbers(connection, set_id)
         if len(given) != len(faces):
             raise Conflict(
@@ -179,7 +178,7 @@ def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
     number = _number(connection, name)
     if current.name == name or number is None:
         return
-    for set_id in queries.ids(connection, path):
+    for set_id in set_rows.ids(connection, path):
         before = set_rows.get(connection, path, set_id, pictures=True)
         after = read(connection, path, set_id, known[name], number)
         if len(after) != len(before):
@@ -194,7 +193,7 @@ def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
         ((name, "descriptor"), (str(known[name].dimension), "dimension")),
     )
     # They were about the model that was current; this seals the facts, too.
-    queries.forget_facts(connection, *queries.HINTS)
+    set_rows.forget_facts(connection, *set_rows.HINTS)
 
 
 def in_use(path: Path, there: Sequence[Model], name: str) -> Model:

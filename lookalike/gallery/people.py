@@ -16,7 +16,7 @@ from pathlib import Path
 from lookalike.errors import Conflict
 from lookalike.gallery import decision_log
 from lookalike.gallery.decision_log import VERDICTS, Decision
-from lookalike.gallery.pairs import Pair
+from lookalike.gallery.media import Pair
 
 logger = logging.getLogger(__name__)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
@@ -10,7 +12,6 @@ from typing import Final
 
 from lookalike.errors import BadInput
 from lookalike.faceset import Sighting
-from lookalike.gallery import seals
 
 SAID: Final = (
     "SELECT said FROM faces CROSS JOIN sightings ON face = faces.number"
@@ -22,6 +23,13 @@ APPLICATION_ID: Final = 0x4C4F4F4B
 
 # Holds several descriptors a page (2 of 1770 numbers, 7 of 512), so little of the file is padding.
 PAGE_SIZE: Final = 16384
+
+SEAL: Final = "seal"
+# Seals are checksums over what is said of the gallery as a whole and of each set, which no face's covers;
+# the format that has them.
+SEALED_SINCE: Final = 4
+# Facts that no seal covers: marks of work that is due, which come and go, and the seal itself.
+PASSING: Final = (SEAL, "purge", "purge_derived")
 
 
 def step_1(connection: sqlite3.Connection) -> None:
@@ -120,8 +128,8 @@ def step_4(connection: sqlite3.Connection) -> None:
         " descriptor BLOB, checksum BLOB NOT NULL)"
     )
     connection.execute("ALTER TABLE sets ADD COLUMN seal BLOB")
-    seals.seal_sets(connection)
-    seals.seal(connection)
+    seal_sets(connection)
+    seal(connection)
 
 
 def step_5(connection: sqlite3.Connection) -> None:
@@ -245,3 +253,28 @@ def now() -> str:
 def storable(text: str) -> str:
     """Write what is not Unicode (file names may hold such bytes) as an escape that people can read."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def seal(connection: sqlite3.Connection) -> None:
+    """Write the seal of the facts as they are now; who changes one holds the transaction and calls this."""
+    connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (SEAL, facts_seal(connection)))
+
+
+def facts_seal(connection: sqlite3.Connection) -> str:
+    """SHA-256 of everything said of the whole gallery."""
+    marks = ", ".join("?" * len(PASSING))
+    asked = f"SELECT name, value FROM facts WHERE name NOT IN ({marks}) ORDER BY name"
+    said = json.dumps(connection.execute(asked, PASSING).fetchall(), default=repr)
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def set_seal(set_id: str, origin: str, added: str) -> bytes:
+    """SHA-256 of what is said of a set besides its content."""
+    said = json.dumps([set_id, origin, added], default=repr)
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()
+
+
+def seal_sets(connection: sqlite3.Connection) -> None:
+    """Write the seal of every set as it is now: once, when a gallery gets seals."""
+    for number, *said in connection.execute("SELECT number, id, origin, added FROM sets").fetchall():
+        connection.execute("UPDATE sets SET seal = ? WHERE number = ?", (set_seal(*said), number))

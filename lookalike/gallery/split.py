@@ -15,8 +15,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from lookalike import atomic
-from lookalike.errors import BadInput, Conflict, GalleryUnreadable, NotFound, StorageFailed
-from lookalike.gallery import backup, deletion, history, models, pairs, queries, seals
+from lookalike.errors import (
+    BadInput,
+    Conflict,
+    GalleryUnreadable,
+    NotFound,
+    StorageFailed,
+    damaged_rows,
+    in_words,
+)
+from lookalike.gallery import backup, deletion, history, media, models, schema, set_rows
 from lookalike.gallery.connection import (
     MANIFEST,
     Connection,
@@ -26,7 +34,6 @@ from lookalike.gallery.connection import (
     is_split,
     is_writable,
 )
-from lookalike.gallery.failures import damaged_rows, in_words
 from lookalike.progress import Track, silent
 from lookalike.resources import Need, check
 
@@ -113,7 +120,7 @@ def merge(folder: str | Path, path: str | Path, track: Track = silent, wait: flo
                 copier.finish(first, source)
             whole.execute("COMMIT")
             whole.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            sets = queries.count(whole)
+            sets = set_rows.count(whole)
         if not atomic.publish(new, target):
             raise Conflict(f"{path} was made meanwhile by somebody else: choose another name")
     return Merged(target, sets, len(files))
@@ -152,8 +159,8 @@ def _held(path: Path, collection: str, place: int, wait: float) -> Iterator[Conn
         check_file(path)
         with closing(connect(path.absolute(), wait)) as connection:
             connection.execute("BEGIN IMMEDIATE" if is_writable(path) else "BEGIN")
-            belongs = queries.fact(connection, "shard") or ""
-            if queries.fact(connection, "collection") != collection or belongs.split(" ")[0] != str(place):
+            belongs = set_rows.fact(connection, "shard") or ""
+            if set_rows.fact(connection, "collection") != collection or belongs.split(" ")[0] != str(place):
                 raise GalleryUnreadable(
                     f"{path} is not file {place} of this gallery: bring that back, or use a backup"
                 )
@@ -168,7 +175,7 @@ def _unfinished(
     first: Connection, files: list[Path], collection: str, wait: float
 ) -> Callable[[Connection, Path], None]:
     """What an interrupted change owes to each shard, as something that is done before the shard is read."""
-    text = queries.fact(first, INTENT)
+    text = set_rows.fact(first, INTENT)
     if text is None:
         return lambda connection, path: None
     try:
@@ -192,16 +199,16 @@ def _unfinished(
 
 def _are_there(first: Connection, files: list[Path], collection: str, wait: float, names: set[str]) -> bool:
     """Whether all sets are there that came into several shards."""
-    names = {one for one in names if not queries.has(first, one)}
+    names = {one for one in names if not set_rows.has(first, one)}
     for place, path in enumerate(files[1:], 1):
         with _held(path, collection, place, wait) as shard:
-            names = {one for one in names if not queries.has(shard, one)}
+            names = {one for one in names if not set_rows.has(shard, one)}
     return not names
 
 
 def _use(connection: Connection, path: Path, name: str) -> None:
     """Let a shard use another model, if it does not yet; one without sets has none."""
-    if queries.count(connection):
+    if set_rows.count(connection):
         models.use(connection, path, name)
     else:
         connection.execute("DELETE FROM models WHERE name = ?", (name,))
@@ -209,7 +216,7 @@ def _use(connection: Connection, path: Path, name: str) -> None:
 
 def _leave(connection: Connection, ids: list[str]) -> None:
     """Take sets out of a shard that were removed already as far as shard 0 is concerned."""
-    if any(queries.has(connection, one) or pairs.names(connection, one) for one in ids):
+    if any(set_rows.has(connection, one) or media.names_pair_of(connection, one) for one in ids):
         deletion.delete_rows(connection, ids)
 
 
@@ -242,7 +249,7 @@ class _Copier:
         except KeyError as reason:
             raise damaged_rows(path, "it names a model or a file that it lacks", "use a backup") from reason
         self._insert("apart", _all(shard, "apart"))
-        self._contents |= queries.contents(shard, path)
+        self._contents |= set_rows.contents(shard, path)
         for table in COUNTED:
             self._rows[table] += _count(shard, table)
 
@@ -254,14 +261,14 @@ class _Copier:
         self._whole.execute("DELETE FROM sqlite_sequence")
         self._insert("sqlite_sequence", _all(first, "sqlite_sequence"))
         history.note_backup(self._whole, folder.resolve())
-        named = {name: name for name in ("created", *queries.HINTS)} | (KIND if self._contents else {})
+        named = {name: name for name in ("created", *set_rows.HINTS)} | (KIND if self._contents else {})
         if not self._contents:
             self._whole.execute("DELETE FROM models")
-        facts = [(name, said) for name, of in named.items() if (said := queries.fact(first, of)) is not None]
+        facts = [(name, said) for name, of in named.items() if (said := set_rows.fact(first, of)) is not None]
         self._whole.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts)
-        seals.seal(self._whole)
+        schema.seal(self._whole)
         wrong = [table for table in COUNTED if _count(self._whole, table) != self._rows[table]]
-        if dict(sorted(self._contents.items())) != queries.contents(self._whole, folder):
+        if dict(sorted(self._contents.items())) != set_rows.contents(self._whole, folder):
             wrong = ["sets"]
         if wrong:
             raise GalleryUnreadable(

@@ -13,10 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from numpy.typing import NDArray
 
-from lookalike.errors import GalleryUnreadable, LookalikeError
+from lookalike.errors import GalleryUnreadable, LookalikeError, in_words
 from lookalike.gallery import checks
 from lookalike.gallery.checks import Finding, litter, of_gallery, of_table
-from lookalike.gallery.failures import in_words
 from lookalike.gallery.gallery import Gallery, open_gallery
 from lookalike.indexing import manifest, store, transform
 from lookalike.indexing.build import index

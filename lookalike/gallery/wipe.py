@@ -23,8 +23,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from lookalike import resources
+from lookalike.errors import BUSY, primary_code
 from lookalike.gallery import schema
-from lookalike.gallery.failures import BUSY, primary_code
 
 # A file of up to so many bytes is rewritten at once, which takes less than a second.
 AT_ONCE: Final = 64_000_000

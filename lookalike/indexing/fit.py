@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import registry
-from lookalike.errors import BadInput, LookalikeError, StorageFailed
+from lookalike.errors import BadInput, LookalikeError, StorageFailed, is_whole
 from lookalike.gallery.gallery import Gallery
 from lookalike.indexing.build import index_fingerprint
 from lookalike.indexing.store import TableStore
@@ -23,7 +23,6 @@ from lookalike.kernels.threads import in_order
 from lookalike.method.calibration import EVEN, LEAST, NEVER, Calibration, reach
 from lookalike.method.shortlist import Shortlist, code_faces
 from lookalike.method.tables import Row, Tables, rows_of_some
-from lookalike.parameters import is_whole
 from lookalike.progress import Before, Task, Track, counted, silent
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import SetSimilarity

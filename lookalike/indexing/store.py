@@ -19,8 +19,7 @@ from typing import Any, Final
 from numpy.typing import NDArray
 
 from lookalike import atomic
-from lookalike.errors import BadInput, StorageFailed
-from lookalike.gallery.failures import in_words
+from lookalike.errors import BadInput, StorageFailed, in_words
 from lookalike.indexing import manifest
 from lookalike.indexing.manifest import FILE, Manifest, contradicted, damaged, note
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, is_positive, is_whole
 from lookalike.kernels.rbf import expansion, feature_map, features, landmarks
 from lookalike.kernels.svr import solve
 from lookalike.kernels.threads import one_blas_thread
-from lookalike.parameters import EPSILON, GAMMA, PENALTY, is_positive, is_whole
+from lookalike.parameters import EPSILON, GAMMA, PENALTY
 
 # Landmarks are sought among this many rows, evenly taken; all rows are then checked against them.
 SEARCHED = 8192

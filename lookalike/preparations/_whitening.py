@@ -10,12 +10,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, is_whole
 from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.binary_patterns import mirrored_patterns
 from lookalike.kernels.threads import one_blas_thread
 from lookalike.kernels.whitening import Matrix, Scatter, directions, enough, scatter
-from lookalike.parameters import is_whole
 from lookalike.preparations.contract import LONGEST, Preparation
 
 # Neighbours on the circle of a local binary pattern, as everybody has them, and the bins of a cell.

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, is_whole
 from lookalike.method.calibration import Grounds
 from lookalike.method.evidence import Evidence
 from lookalike.method.tables import Row, Tables
-from lookalike.parameters import MOST_PROXIES, is_whole
+from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
 
 # Lists of neighbours longer than this say nothing about a person, and cost n times their length.

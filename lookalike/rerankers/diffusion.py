@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.linalg import cg
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, is_positive
 from lookalike.kernels.threads import one_blas_thread
 from lookalike.method.neighbours import nearest_to, without_query
 from lookalike.method.tables import Lists, Row, Tables
-from lookalike.parameters import is_positive
 from lookalike.rerankers._lists import ListReranker
 from lookalike.rerankers.contract import check_count
 

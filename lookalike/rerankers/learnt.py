@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, is_whole
 from lookalike.method.examples import (
     MOST_ROWS,
     TrainingSet,
@@ -23,7 +23,7 @@ from lookalike.method.metafeatures import Scaling, metafeatures
 from lookalike.method.proxies import proxy_slots
 from lookalike.method.regression import Regression, Settings, fit_regression
 from lookalike.method.tables import Row, Tables
-from lookalike.parameters import EPSILON, GAMMA, PENALTY, PROXIES, REFERENCES, is_whole
+from lookalike.parameters import EPSILON, GAMMA, PENALTY, PROXIES, REFERENCES
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Beliefs, Reranker, Scored, check_proxies
 

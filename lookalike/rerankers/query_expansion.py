@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, is_positive
 from lookalike.method.neighbours import nearest_to
 from lookalike.method.tables import Row, Tables, compare
-from lookalike.parameters import is_positive
 from lookalike.rerankers.contract import Reranker, Scored, check_count
 
 

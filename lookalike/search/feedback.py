@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.faceset import FaceSet
-from lookalike.gallery.queries import several
+from lookalike.gallery.set_rows import several
 from lookalike.kernels.topk import best_first, places
 from lookalike.method.tables import compare
 from lookalike.ranking import Ranking

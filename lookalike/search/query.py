@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lookalike import registry
 from lookalike.engines.contract import Engine
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, is_whole
 from lookalike.faceset import Box, FaceSet
 from lookalike.gallery.gallery import Gallery, open_gallery
 from lookalike.indexing.build import index
@@ -23,7 +23,6 @@ from lookalike.kernels.topk import best_first, places
 from lookalike.method.calibration import Calibration, worth_reading
 from lookalike.method.shortlist import Shortlist, narrowed
 from lookalike.method.tables import Row, Tables, rows
-from lookalike.parameters import is_whole
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Track, silent
 from lookalike.ranking import Answer, Ranking

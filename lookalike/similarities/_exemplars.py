@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, is_positive, is_whole
 from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, half_rows, lengths_of, plain_unit_rows, unit_rows
 from lookalike.kernels.screening import Screen, all_matches
 from lookalike.kernels.selection import PREIMAGES, select
-from lookalike.parameters import SAMPLES, is_positive, is_whole
+from lookalike.parameters import SAMPLES
 from lookalike.similarities.contract import (
     Examples,
     Match,

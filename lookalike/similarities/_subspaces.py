@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, is_whole
 from lookalike.faceset import Faces, checked_faces
 from lookalike.kernels.exact import cosines, on_fine_grid, on_grid, plain_unit_rows
 from lookalike.kernels.svd import principal_directions, symmetric_singular_pairs
-from lookalike.parameters import DIMENSION, is_whole
+from lookalike.parameters import DIMENSION
 from lookalike.similarities.contract import (
     Examples,
     Match,

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 
-from lookalike.errors import BadInput
-from lookalike.parameters import is_whole
+from lookalike.errors import BadInput, is_whole
 from lookalike.similarities._exemplars import ExemplarSimilarity
 
 # csgraph reads what is almost zero as "no edge"; two equal faces are this far apart instead.

@@ -16,7 +16,7 @@ from lookalike.errors import NotFound
 from lookalike.faceset import box_at
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
-from lookalike.gallery.queries import SetFacts
+from lookalike.gallery.set_rows import SetFacts
 from lookalike.search.question import seen_at
 from lookalike.web.models import FilmFace, FilmMoment
 

@@ -16,7 +16,7 @@ from lookalike.gallery.decisions import judged
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
 from lookalike.gallery.people import Judged
-from lookalike.gallery.queries import SetFacts
+from lookalike.gallery.set_rows import SetFacts
 from lookalike.web.films import FILM, SET, Latest, Pictures, film_among
 from lookalike.web.models import FaceView, PersonName, SetPage, SetsAsk, SetView
 

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.errors import BadInput, GalleryUnreadable, NotFound, StorageFailed
+from lookalike.errors import BadInput, GalleryUnreadable, NotFound, StorageFailed, from_sqlite
 from lookalike.gallery import connection
 from lookalike.gallery.connection import _header_of, _hold, _release, is_gallery
-from lookalike.gallery.failures import from_sqlite
 from lookalike.gallery.gallery import Gallery
 from tests.gallery import children
 from tests.gallery.samples import a_set, edit

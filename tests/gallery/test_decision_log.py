@@ -105,7 +105,7 @@ def test_a_decision_does_not_make_others_read_again(
     fill(gallery).decide(same("a", "b"))
     before = gallery.fingerprint()
     gallery.judgements()
-    for name in ("queries.contents", "decision_log.everything", "pairs.everything"):
+    for name in ("set_rows.contents", "decision_log.everything", "media.pairs_apart"):
         monkeypatch.setattr(f"lookalike.gallery.{name}", lambda *_: pytest.fail("read again"))
     gallery.decide(same("c", "d"))
     assert len(gallery.decisions()) == 2

@@ -328,6 +328,6 @@ def test_an_unchanged_list_of_sets_is_read_once(tmp_path: Path, monkeypatch: pyt
         def never(*given: object) -> dict[str, str]:
             raise AssertionError("nothing has changed")
 
-        monkeypatch.setattr("lookalike.gallery.queries.contents", never)
+        monkeypatch.setattr("lookalike.gallery.set_rows.contents", never)
         assert gallery.fingerprint() == first
         assert list(gallery.contents()) == ["a"]

@@ -16,7 +16,7 @@ import pytest
 
 from lookalike import FaceSet, Gallery
 from lookalike.errors import BadInput, NotFound
-from lookalike.gallery import queries
+from lookalike.gallery import set_rows
 from lookalike.gallery.forget import remove
 from lookalike.search.query import Search, open_search
 from lookalike.web import search as searches
@@ -232,7 +232,7 @@ def test_a_catalogue_is_of_one_version_however_fast_others_add(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, looked = fill(tmp_path / "g.gallery"), []
-    listing = queries.listing
+    listing = set_rows.listing
 
     def meddled(*given: Any) -> Any:
         looked.append(None)
@@ -241,7 +241,7 @@ def test_a_catalogue_is_of_one_version_however_fast_others_add(
             other.add(FaceSet(f"new-{len(looked)}", np.random.default_rng(len(looked)).normal(size=(2, 12))))
         return listing(*given)
 
-    monkeypatch.setattr(queries, "listing", meddled)
+    monkeypatch.setattr(set_rows, "listing", meddled)
     with Gallery(path) as gallery:
         catalogues = Catalogues(gallery)
         first = catalogues.now()
