@@ -101,7 +101,8 @@ _FORMER = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'lookalike' has no attribute {name!r}")
-    return getattr(import_module(f"lookalike.{_HOMES[name]}"), name)
+    found = globals()[name] = getattr(import_module(f"lookalike.{_HOMES[name]}"), name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -23,7 +23,6 @@ from lookalike.gallery.set_rows import several
 from lookalike.gallery.wipe import WipeDue
 from lookalike.indexing.build import tables_that_fit, update_index
 from lookalike.indexing.store import TableStore
-from lookalike.indexing.tables import is_index
 from lookalike.ingest.describe import choose_descriptor
 from lookalike.progress import Track, silent
 
@@ -89,7 +88,7 @@ def take_out(gallery: Gallery, take: Callable[[], Taken], track: Track = silent)
     # What still fits knows no removed set; the rest is out of date, perhaps since an interrupted removal.
     try:
         taken = take()
-        for old in filter(is_index, before):
+        for old in (table for table in before if table.is_index):
             # A part that is not here any more cannot bring its table up to date, nor can a gallery in which
             # other sets are damaged too.
             with suppress(NotFound, BadInput, GalleryUnreadable), _later():

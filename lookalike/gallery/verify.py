@@ -22,7 +22,7 @@ from lookalike.indexing.build import index
 from lookalike.indexing.fit import train
 from lookalike.indexing.manifest import CHECKED_NAME
 from lookalike.indexing.store import FINGERPRINT, KIND_FOLDER, StoredTables, TableStore
-from lookalike.indexing.tables import ids_of, is_index
+from lookalike.method.tables import ids_of
 from lookalike.progress import Track, silent
 
 # What lookalike writes aside beside a gallery, and leaves there if it is killed.
@@ -241,7 +241,7 @@ def _table_findings(path: Path, gallery: Gallery | None, advice: str) -> Iterato
 
 def _sets_that_left(stored: StoredTables, gallery: Gallery) -> Iterator[str]:
     """Say that an index knows sets which the gallery does not hold."""
-    if is_index(stored) and (gone := set(ids_of(stored.arrays)) - set(gallery.ids())):
+    if stored.is_index and (gone := set(ids_of(stored.arrays)) - set(gallery.ids())):
         yield f"it knows {len(gone)} sets that the gallery does not hold (any more)"
 
 

@@ -22,8 +22,7 @@ from lookalike.gallery.gallery import Gallery
 from lookalike.indexing import transform
 from lookalike.indexing.slices import Hold, hold_slices, identity
 from lookalike.indexing.store import SECONDS_BETWEEN_KEEPING, StoredTables, TableStore, Unfinished
-from lookalike.indexing.tables import from_arrays, hashes_of, made_by, prepared_of, to_arrays
-from lookalike.indexing.transform import AUTO, prepare, ready_preparation, table_kind
+from lookalike.indexing.transform import AUTO, hashes_of, prepare, ready_preparation, table_kind
 from lookalike.method.proxies import find_neighbours, grow_neighbours, update_neighbours
 from lookalike.method.sizes import index_need, spread
 from lookalike.method.tables import Neighbours, Tables
@@ -194,7 +193,7 @@ def update_index(
         None if it is to be made anew when it is needed: the gallery is empty, the preparation knew a removed
         set, or somebody removes more sets meanwhile.
     """
-    similarity, preparation = made_by(old)
+    similarity, preparation = old.made_by
     part: SetSimilarity = registry.build("similarities", similarity)
     version = checked_version(gallery)
     prepared = ready_preparation(version, preparation, tables)
@@ -249,8 +248,9 @@ def _indexed(
         # are removed by now. One that is newer is somebody else's.
         with suppress(StorageFailed):
             store.erase_older(stored)
-    found = from_arrays(stored.arrays, part, prepared, fingerprint, tuple(version.contents()))
-    return stored, replace(found, sets=hold(prepared_of(stored.arrays)))
+    found = Tables.from_arrays(stored.arrays, part, prepared, fingerprint, tuple(version.contents()))
+    assert isinstance(found.sets, PreparedSets)  # nobody holds yet what was just read
+    return stored, replace(found, sets=hold(found.sets))
 
 
 def index_states(gallery: Gallery) -> list[dict[str, object]]:
@@ -269,7 +269,7 @@ def tables_that_fit(gallery: Gallery, tables: Sequence[StoredTables]) -> list[St
 
     They are indexes, what was learnt on an index, and preparations.
     """
-    indexes = {made_by(one) for one in tables if not transform.is_preparation(one)}
+    indexes = {one.made_by for one in tables if not transform.is_preparation(one)}
     now = {made: _fingerprint_now(gallery, *made, tables) for made in indexes}
     return [
         one
@@ -277,7 +277,7 @@ def tables_that_fit(gallery: Gallery, tables: Sequence[StoredTables]) -> list[St
         if (
             transform.preparation_fits(gallery, one)
             if transform.is_preparation(one)
-            else one.facts.get("index", one.fingerprint) == now[made_by(one)]
+            else one.facts.get("index", one.fingerprint) == now[one.made_by]
         )
     ]
 
@@ -359,7 +359,7 @@ def _made(plan: _Plan) -> StoredTables | None:
     stored = store.save(
         kind,
         plan.fingerprint,
-        {**to_arrays(tables), "hashes": hashes_of(plan.contents)},
+        {**tables.to_arrays(), "hashes": hashes_of(plan.contents)},
         {
             "format": FORMAT,
             "similarity": registry.spec(plan.similarity),
@@ -411,7 +411,7 @@ def _updated(plan: _Plan, stored: StoredTables) -> Tables | None:
     if made != (FORMAT, similarity.version, preparation.fingerprint()):
         return None
     plan.begin(need_with(stored, contents))
-    old = from_arrays(stored.arrays, similarity, preparation)
+    old = Tables.from_arrays(stored.arrays, similarity, preparation)
     old_contents = {id: bytes(row).hex() for id, row in zip(old.ids, stored.arrays["hashes"], strict=True)}
     now = {id: number for number, id in enumerate(contents)}
     places = np.array(

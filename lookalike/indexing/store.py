@@ -18,10 +18,11 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from lookalike import atomic
+from lookalike import atomic, registry
 from lookalike.errors import BadInput, StorageFailed, in_words
 from lookalike.indexing import manifest
 from lookalike.indexing.manifest import FILE, Manifest, contradicted, damaged, note
+from lookalike.preparations.none import Nothing
 
 try:
     import fcntl
@@ -148,6 +149,18 @@ class StoredTables:
     fingerprint: str
     path: Path
     manifest: Manifest
+
+    @property
+    def is_index(self) -> bool:
+        """Whether it is an index, and not something that was made from one."""
+        return "similarity" in self.facts
+
+    @property
+    def made_by(self) -> tuple[str, str]:
+        """Similarity and preparation of an index, or of the index that it was made from."""
+        # What was stored before there were preparations does not say so.
+        prepared = self.facts.get("preparation", registry.spec(Nothing()))
+        return str(self.facts.get("on", self.facts.get("similarity", ""))), str(prepared)
 
 
 # All that is wrong with what a table says, though it is what was saved; in words.

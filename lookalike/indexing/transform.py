@@ -18,7 +18,6 @@ from lookalike.faceset import Faces, FaceSet, evenly
 from lookalike.gallery.checks import Version
 from lookalike.gallery.gallery import Gallery
 from lookalike.indexing.store import StoredTables, TableStore
-from lookalike.indexing.tables import hashes_of, not_finite
 from lookalike.kernels.threads import in_order
 from lookalike.preparations.contract import LONGEST, Preparation
 from lookalike.preparations.none import Nothing
@@ -226,7 +225,9 @@ def is_preparation(stored: StoredTables) -> bool:
 
 def preparation_faults(stored: StoredTables) -> Iterator[str]:
     """What no preparation can say."""
-    yield from (f"array {name!r} holds a number that is not finite" for name in not_finite(stored.arrays))
+    for name, array in stored.arrays.items():
+        if array.dtype.kind in "fc" and not np.isfinite(array).all():
+            yield f"array {name!r} holds a number that is not finite"
     hashes = stored.arrays.get("hashes")
     if hashes is None or hashes.ndim != 2 or hashes.shape[1:] != (32,) or hashes.dtype != np.uint8:
         yield "it does not tell the content of the sets that it was learnt from"
@@ -327,6 +328,11 @@ def _learn(gallery: Gallery, part: Preparation, track: Track) -> Preparation:
 
 def _some(sets: Iterable[FaceSet], most: int) -> Iterator[Faces]:
     return (one.faces[evenly(len(one), most)] for one in sets)
+
+
+def hashes_of(contents: Mapping[str, str]) -> NDArray[np.uint8]:
+    """Content hashes of sets as rows of bytes; (n, 32)."""
+    return np.array([list(bytes.fromhex(value)) for value in contents.values()], dtype=np.uint8)
 
 
 def _hashes(stored: StoredTables) -> set[str]:

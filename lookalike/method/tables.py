@@ -7,11 +7,11 @@ all, so the best of all of them together are those that one place would find.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from lookalike.kernels.codes import Codes
 from lookalike.kernels.threads import in_order, thread_count
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
-from lookalike.similarities.contract import Matches, NearMatches, Prepared, PreparedSets, SetSimilarity
+from lookalike.similarities.contract import Matches, NearMatches, Prepared, PreparedSets, SetSimilarity, group
 
 
 class Guessed(NamedTuple):
@@ -261,6 +261,42 @@ class Tables:
                 f"there is no set called {id!r} among the {len(self)} indexed: see `lookalike list`"
             )
         return self.numbers[id]
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Name every array; similarity and preparation are kept elsewhere."""
+        sets = whole(self.sets).here if isinstance(self.sets, Held) else self.sets
+        near = {f"neighbours/{name}": array for name, array in self.neighbours._asdict().items()}
+        dimension = np.array([self.dimension])
+        return {**ids_to_arrays(self.ids), "dimension": dimension, **sets.to_arrays(), **near}
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        similarity: SetSimilarity,
+        preparation: Preparation,
+        fingerprint: str = "",
+        ids: tuple[str, ...] | None = None,
+    ) -> Self:
+        """Undo `to_arrays`; ids that are known already need not be read."""
+        sets, near = PreparedSets.from_arrays(arrays), Neighbours(**group(arrays, "neighbours/"))
+        known, dimension = ids_of(arrays) if ids is None else ids, int(arrays["dimension"][0])
+        return cls(known, dimension, similarity, sets, near, fingerprint, preparation=preparation)
+
+
+def ids_to_arrays(ids: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Name the arrays that hold ids."""
+    encoded = [id.encode() for id in ids]
+    return {
+        "ids/bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+        "ids/starts": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+    }
+
+
+def ids_of(arrays: Mapping[str, NDArray[Any]]) -> tuple[str, ...]:
+    """Undo `ids_to_arrays`."""
+    text, ends = bytes(arrays["ids/bytes"]), arrays["ids/starts"]
+    return tuple(text[a:b].decode() for a, b in pairwise(ends))
 
 
 class Row(NamedTuple):

@@ -23,6 +23,7 @@ from lookalike.method.strangers import HUB, NO_MEANS, Findings, Strangers, Stren
 from lookalike.method.tables import PartialRow, Row, Tables, rows_of_some
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker, Scored
+from lookalike.similarities.contract import group
 
 # Chosen with labels: the neighbours that are looked at, the strangers in a cohort, and who is passed over
 # before them, since the nearest is kin more often than not.
@@ -288,14 +289,14 @@ class Kinship(Reranker):
         try:
             self._forget(int(arrays["total"]))
             if "lists" in arrays:
-                known = Known(**_group(arrays, "known/"))
+                known = Known(**group(arrays, "known/"))
                 self.strangers_ = Strangers(known, arrays["lists"], SKIP)
-                self.strengths_ = Strengths(**_group(arrays, "strengths/"))
-                self.findings_ = Findings(**_group(arrays, "findings/"))
-                self.agreement_ = Agreement.from_arrays(_group(arrays, "agreement/"))
+                self.strengths_ = Strengths(**group(arrays, "strengths/"))
+                self.findings_ = Findings(**group(arrays, "findings/"))
+                self.agreement_ = Agreement.from_arrays(group(arrays, "agreement/"))
                 self.grouped_, self.people_ = float(arrays["grouped"]), float(arrays["people"])
             if "kin/sets" in arrays:
-                self.kin_ = Kin(known=known, tail=Tail(**_group(arrays, "tail/")), **_group(arrays, "kin/"))
+                self.kin_ = Kin(known=known, tail=Tail(**group(arrays, "tail/")), **group(arrays, "kin/"))
         except (KeyError, TypeError) as reason:
             raise BadInput(f"what was learnt earlier does not fit: {reason}; train again") from reason
         return self
@@ -319,9 +320,3 @@ def _strangers(known: Known, lists: NDArray[np.int64]) -> Strangers:
 
 def _named(prefix: str, fields: Any) -> dict[str, Any]:
     return {prefix + name: value for name, value in fields._asdict().items()}
-
-
-def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, Any]:
-    """Arrays by what follows the prefix; single numbers as such."""
-    found = {name: np.asarray(array) for name, array in arrays.items() if name.startswith(prefix)}
-    return {name.removeprefix(prefix): array if array.ndim else array.item() for name, array in found.items()}

@@ -109,6 +109,15 @@ class Examples(NamedTuple):
     negatives: NDArray[np.float64]  # (rows, 5)
 
 
+def group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, Any]:
+    """The arrays whose names begin with a prefix, by the rest of their names; single numbers as such."""
+    # Plain views of mapped files: looking something up in them is quicker.
+    chosen = {name: np.asarray(array) for name, array in arrays.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): array if array.ndim else array.item() for name, array in chosen.items()
+    }
+
+
 class PreparedSets(Sequence[Prepared]):
     """Prepared sets one after the other in a few large arrays, which can be memory-mapped.
 
@@ -131,6 +140,16 @@ class PreparedSets(Sequence[Prepared]):
         names = list(sets[0]) if sets else []
         starts = {name: np.cumsum([0, *(len(one[name]) for one in sets)], dtype=np.int64) for name in names}
         return cls({name: np.concatenate([one[name] for one in sets]) for name in names}, starts)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Name the arrays, and where each set begins in them."""
+        arrays = {f"prepared/{name}": array for name, array in self.arrays.items()}
+        return arrays | {f"starts/{name}": array for name, array in self.starts.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> PreparedSets:
+        """Undo `to_arrays`; arrays of other names are left alone."""
+        return cls(group(arrays, "prepared/"), group(arrays, "starts/"))
 
     def __len__(self) -> int:
         return min((len(starts) - 1 for starts in self.starts.values()), default=0)
