@@ -60,6 +60,7 @@ class Way:
         """The figures that are written."""
         return {
             "files": len(files(self.functions)),
+            "files_with_children": len(files(self.functions | self.in_children)),
             "functions": len(self.functions),
             "files_in_children": len(files(self.in_children)),
             "functions_in_children": len(self.in_children),
@@ -149,7 +150,9 @@ class Tracer:
 def _named(file: str, name: str) -> tuple[str, str] | None:
     """A function of ours by its file and name; what has no name belongs to the function around it."""
     is_ours = file.startswith(f"{ROOT}{os.sep}") and file.endswith(".py")
-    return (file, name) if is_ours and not name.rpartition(".")[2].startswith("<") else None
+    last = name.rpartition(".")[2]
+    # Python asks for former names of our modules with every import of anybody's: that is no part of a way.
+    return (file, name) if is_ours and not last.startswith("<") and last != "find_spec" else None
 
 
 def ways(folder: Path) -> dict[str, Way]:

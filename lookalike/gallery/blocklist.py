@@ -202,12 +202,12 @@ class Barred:
         return len({one.event for one in self.entries if one.kind == "person"} - known)
 
 
+@dataclass
 class RememberedBarred:
     """What is barred as it was last read: every set that is added asks for it."""
 
-    def __init__(self) -> None:
-        self._seen: tuple[int, int] | None = None
-        self._found = Barred(())
+    seen: tuple[int, int] | None = None
+    found: Barred | None = None
 
     def read(self, connection: sqlite3.Connection, path: Path) -> Barred:
         """What is barred now."""
@@ -215,9 +215,9 @@ class RememberedBarred:
             return Barred(())
         # Entries never change and no number is used twice: what comes or goes changes one of these.
         seen = connection.execute("SELECT count(*), ifnull(max(number), 0) FROM barred").fetchone()
-        if seen != self._seen:
-            self._found, self._seen = Barred(everything(connection, path)), seen
-        return self._found
+        if self.found is None or seen != self.seen:
+            self.found, self.seen = Barred(everything(connection, path)), seen
+        return self.found
 
 
 def _hashes(faces: NDArray[Any]) -> list[str]:

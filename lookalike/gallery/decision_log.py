@@ -229,13 +229,13 @@ class OpenLog:
         return stored
 
 
+@dataclass
 class RememberedLog:
     """Decisions and pairs apart as they were last read: a page asks for them again and again."""
 
-    def __init__(self) -> None:
-        self.version: tuple[int, int] | None = None
-        self.log: tuple[Decision, ...] = ()
-        self.apart: tuple[Pair, ...] = ()
+    version: tuple[int, int] | None = None
+    log: tuple[Decision, ...] = ()
+    apart: tuple[Pair, ...] = ()
 
     def catch_up(self, connection: sqlite3.Connection, path: Path) -> None:
         """Read again what others or we have changed; what did not change stays the same object."""

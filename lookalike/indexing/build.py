@@ -25,7 +25,7 @@ from lookalike.indexing.store import SECONDS_BETWEEN_KEEPING, StoredTables, Tabl
 from lookalike.indexing.transform import AUTO, hashes_of, prepare, ready_preparation, table_kind
 from lookalike.method.proxies import find_neighbours, grow_neighbours, update_neighbours
 from lookalike.method.sizes import index_need, spread
-from lookalike.method.tables import Neighbours, Tables
+from lookalike.method.tables import HeldGallery, Neighbours, Tables
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Task, Track, counted, silent
 from lookalike.resources import Need
@@ -199,8 +199,7 @@ def update_index(
     prepared = ready_preparation(version, preparation, tables)
     if prepared is None or not len(version):
         return None
-    place: Engine = registry.build("engines", "local")
-    done = _indexed(gallery, version, part, prepared, place, track, tables)
+    done = _indexed(gallery, version, part, prepared, None, track, tables)
     return None if done is None else done[0]
 
 
@@ -209,7 +208,7 @@ def _indexed(
     version: Version,
     part: SetSimilarity,
     prepared: Preparation,
-    place: Engine,
+    place: Engine | None,
     track: Track,
     tables: Sequence[StoredTables] | None = None,
     before: Before | None = None,
@@ -218,8 +217,13 @@ def _indexed(
     """The index as stored and as used, made or updated; None if a set left the gallery meanwhile."""
     fingerprint = index_fingerprint(version, part, prepared)
     store, kind = TableStore.beside(gallery.path), table_kind(part, prepared)
-    label = Label(identity(gallery.path), "", kind, version.fingerprint(), fingerprint)
-    hold: Hold = partial(hold_slices, similarity=part, engine=place, label=label)
+
+    def hold(sets: PreparedSets) -> PreparedSets | HeldGallery:
+        if place is None or not place.slice_count:
+            return sets
+        label = Label(identity(gallery.path), "", kind, version.fingerprint(), fingerprint)
+        return hold_slices(sets, part, place, label)
+
     listed = (table for table in tables or () if table.manifest.kind == kind)
     here = next((table for table in listed if table.fingerprint == fingerprint), None)
     stored = store.load(kind, fingerprint) if here is None else store.reopen(here)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.compiled import compiled, reordered
-from lookalike.kernels.exact import SAME, cosines, widened
+from lookalike.kernels.exact import SAME, cosines
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
@@ -388,3 +388,41 @@ def _finish(
                 lengths_b[b:end_b],
                 float(largest) - margin,
             )
+
+
+# Halves in single precision, in which they are screened.
+
+
+Bits = NDArray[np.uint16]
+# The bits of a half are its sign, 5 of the exponent and 10 of the fraction; a single has 8 and 23.
+_SIGN, _BEHIND, _MORE_EXPONENT = 2**15, 2**15 - 1, (127 - 15) << 23
+_TWO, _LEAST = np.float32(2.0), np.float32(2.0**-14)
+
+
+def widened(rows: Floats) -> Singles:
+    """Rows in single precision: halves are converted, others are given back as a plain array."""
+    if rows.dtype != np.float16:
+        return np.ascontiguousarray(rows, dtype=np.float32)
+    bits = bits_of(rows)
+    found = np.empty(bits.shape, dtype=np.float32)
+    widen(bits, found)
+    return found
+
+
+def bits_of(rows: Floats) -> Bits:
+    """The bits of halves: the compiler does not know such numbers."""
+    return np.ascontiguousarray(rows).view(np.uint16)
+
+
+@compiled
+def widen(bits: Bits, found: Singles) -> None:
+    """Convert halves of at most 1, given as bits (n, d), to single precision; the twin is ``astype``."""
+    for number in range(len(bits)):
+        row, single = bits[number], found[number]
+        raw = single.view(np.int32)
+        for place in range(len(row)):
+            raw[place] = ((np.int32(row[place]) & _BEHIND) << 13) + _MORE_EXPONENT
+        for place in range(len(row)):
+            # The first is right from 2^-14 on, where it is the less. A smaller half has no leading 1.
+            value = min(single[place], _TWO * single[place] - _LEAST)
+            single[place] = -value if row[place] >= _SIGN else value

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from lookalike.kernels.cohorts import residual_of
 from lookalike.method.agreement import Agreed, Agreement
 from lookalike.method.kin import Kin
-from lookalike.method.neighbours import nearest_to
 from lookalike.method.strangers import Strangers, Strengths
-from lookalike.method.tables import Row
+from lookalike.method.tables import Row, nearest_to
 
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]

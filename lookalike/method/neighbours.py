@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.threads import blocks, in_order, one_blas_thread
-from lookalike.kernels.topk import best_first, best_of_rows
+from lookalike.kernels.topk import best_of_rows
 from lookalike.method.proxies import find_neighbours, proxy_slots
 from lookalike.method.sizes import blocks_bytes, lists_bytes, pairs_bytes
-from lookalike.method.tables import Held, Lists, PartialRow, Row, Tables, rows_of_some, sizes_of
+from lookalike.method.tables import Held, Lists, Row, Tables, nearest_to, rows_of_some, sizes_of
 from lookalike.progress import Track, silent
 from lookalike.resources import check_memory
 
@@ -93,13 +93,6 @@ def without_query(lists: Lists, member: int | None, count: int) -> Lists:
         return Lists(lists.sets[:, :count], lists.scores[:, :count])
     kept = proxy_slots(lists, count, member)
     return Lists(np.take_along_axis(lists.sets, kept, axis=1), np.take_along_axis(lists.scores, kept, axis=1))
-
-
-def nearest_to(row: Row | PartialRow, count: int) -> NDArray[np.int64]:
-    """Numbers of the sets nearest to a query, nearest first, itself left out; ties go to the lower number."""
-    # One more, in case the query is among them.
-    near = row.sets[best_first(row.scores, row.scores, count + 1)]
-    return (near if row.member is None else near[near != row.member])[:count]
 
 
 def with_query(lists: Lists, row: Row, count: int) -> tuple[Lists, int]:

@@ -12,8 +12,8 @@ from lookalike.kernels.cohorts import means_around, means_of_known
 from lookalike.kernels.neighbours import count_triangles
 from lookalike.kernels.threads import blocks, in_order
 from lookalike.method.agreement import LEAST, Reach, closure, ramp
-from lookalike.method.neighbours import Known, nearest_known, nearest_to
-from lookalike.method.tables import Held, HeldGallery, PartialRow, Row
+from lookalike.method.neighbours import Known, nearest_known
+from lookalike.method.tables import Held, HeldGallery, PartialRow, Row, nearest_to
 from lookalike.similarities.contract import PreparedSets
 
 Numbers = NDArray[np.int64]

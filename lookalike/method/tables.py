@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, NotFound
 from lookalike.kernels.codes import Codes
 from lookalike.kernels.threads import in_order, thread_count
+from lookalike.kernels.topk import best_first
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.similarities.contract import Matches, NearMatches, Prepared, PreparedSets, SetSimilarity, group
@@ -323,6 +324,13 @@ class PartialRow(NamedTuple):
     def of(self, sets: NDArray[np.int64]) -> PartialRow:
         """What it has of some of its sets, in increasing order."""
         return self._replace(sets=sets, scores=self.scores[np.searchsorted(self.sets, sets)])
+
+
+def nearest_to(row: Row | PartialRow, count: int) -> NDArray[np.int64]:
+    """Numbers of the sets nearest to a query, nearest first, itself left out; ties go to the lower number."""
+    # One more, in case the query is among them.
+    near = row.sets[best_first(row.scores, row.scores, count + 1)]
+    return (near if row.member is None else near[near != row.member])[:count]
 
 
 def compare(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets | Held) -> Matches:

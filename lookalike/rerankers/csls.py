@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.method.neighbours import nearest_to, without_query
-from lookalike.method.tables import Lists, Row, Tables
+from lookalike.method.neighbours import without_query
+from lookalike.method.tables import Lists, Row, Tables, nearest_to
 from lookalike.rerankers._lists import ListReranker
 from lookalike.rerankers.contract import check_count
 

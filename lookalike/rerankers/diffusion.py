@@ -11,8 +11,8 @@ from scipy.sparse.linalg import cg
 
 from lookalike.errors import BadInput, is_positive
 from lookalike.kernels.threads import one_blas_thread
-from lookalike.method.neighbours import nearest_to, without_query
-from lookalike.method.tables import Lists, Row, Tables
+from lookalike.method.neighbours import without_query
+from lookalike.method.tables import Lists, Row, Tables, nearest_to
 from lookalike.rerankers._lists import ListReranker
 from lookalike.rerankers.contract import check_count
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.errors import BadInput, is_positive
-from lookalike.method.neighbours import nearest_to
-from lookalike.method.tables import Row, Tables, compare
+from lookalike.method.tables import Row, Tables, compare, nearest_to
 from lookalike.rerankers.contract import Reranker, Scored, check_count
 
 

@@ -7,18 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.exact import (
-    GRID,
-    SAME,
-    bits_of,
-    cosines,
-    half_rows,
-    lengths_of,
-    unit_rows,
-    widen,
-    widened,
-)
-from lookalike.kernels.screening import Screen
+from lookalike.kernels.exact import GRID, SAME, cosines, half_rows, lengths_of, unit_rows
+from lookalike.kernels.screening import Screen, bits_of, widen, widened
 
 EVERY = np.arange(2**16, dtype=np.uint16).view(np.float16)
 AT_MOST_ONE = EVERY[np.abs(EVERY) <= 1][None]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lookalike import FaceSet, Search, index, registry, train
 from lookalike.errors import BadInput
-from lookalike.method.neighbours import nearest_to
 from lookalike.method.strangers import HUB, weigh
+from lookalike.method.tables import nearest_to
 from lookalike.rerankers._kinship import Kinship
 from tests.small_world import small_world
 
