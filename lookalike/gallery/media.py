@@ -8,12 +8,11 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from lookalike.errors import BadInput, Conflict, damaged_rows
-from lookalike.faceset import FaceSet, natural_order, unique_ids
+from lookalike.faceset import FaceSet, is_moment, natural_order, unique_ids
 from lookalike.gallery import schema, set_rows
 from lookalike.gallery.blocklist import Barred
 from lookalike.gallery.schema import storable
@@ -79,16 +78,6 @@ class MediaFile:
             raise BadInput(
                 f"a file was taken at a time such as 2019-07-14T12:30:05+02:00, got {self.captured!r}"
             )
-
-
-def is_moment(given: object) -> bool:
-    """Whether it is a time as `MediaFile.captured` writes it, and no other way of writing one."""
-    if not isinstance(given, str):
-        return False
-    try:
-        return datetime.fromisoformat(given).isoformat(timespec="seconds") == given
-    except ValueError:
-        return False
 
 
 COLUMNS: Final = tuple(field.name for field in fields(MediaFile))
