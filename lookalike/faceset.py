@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,16 @@ def seconds(text: str) -> float:
     for piece in text.strip().split(":"):
         total = 60 * total + float(piece)
     return total
+
+
+def is_moment(given: object) -> bool:
+    """Whether it is a time as files of a gallery are dated by: 2019-07-14T12:30:05, perhaps with +02:00."""
+    if not isinstance(given, str):
+        return False
+    try:
+        return datetime.fromisoformat(given).isoformat(timespec="seconds") == given
+    except ValueError:
+        return False
 
 
 # FaceSet: the faces of one video or album, which are all of one person.

@@ -31,13 +31,17 @@ from lookalike.cli.output import (
     seen_from_to,
 )
 from lookalike.errors import BadInput, NotFound
-from lookalike.faceset import seconds
+from lookalike.faceset import natural_order, seconds
+from lookalike.ranking import percent
 
 if TYPE_CHECKING:
     from lookalike import FaceSet, Gallery
     from lookalike.engines import contract
+    from lookalike.gallery.media import MediaFile
     from lookalike.gallery.set_rows import SetFacts
     from lookalike.rerankers.contract import Reranker
+    from lookalike.search.query import Search
+    from lookalike.search.together import Place
 
 
 def open_engine(name: str, address: str | None) -> contract.Engine:
@@ -101,6 +105,31 @@ def find(
             show_default=False,
         ),
     ] = None,
+    since: Annotated[
+        str,
+        typer.Option("--from", metavar="DATE", help="Only what was taken then or later: 2019, 2019-07-14."),
+    ] = "",
+    until: Annotated[
+        str, typer.Option("--to", metavar="DATE", help="Only what was taken then or before.")
+    ] = "",
+    file: Annotated[
+        str, typer.Option(metavar="NAME", help="Only films and photos with this in their path.")
+    ] = "",
+    quality: Annotated[
+        str, typer.Option(metavar="any|good", help="Only sets most of whose faces are clear.")
+    ] = "any",
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            "--with", metavar="PERSON", help="List where both are seen: a set id, a photo or a name."
+        ),
+    ] = None,
+    without: Annotated[
+        str | None,
+        typer.Option(
+            "--without", metavar="PERSON", help="List where the query is seen and this person is not."
+        ),
+    ] = None,
     seed: Seed = 0,
     engine: Engine = "local",
     address: Address = None,
@@ -109,17 +138,30 @@ def find(
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
     from lookalike import open_gallery, open_search
+    from lookalike.search.filters import Filter, depth, narrowed
     from lookalike.search.picture import check_new, draw_faces, draw_ranking
     from lookalike.search.query import Several, check_top
 
     check_top(top)
+    wanted = Filter(since, until, file, quality)
+    if beside is not None and without is not None:
+        raise BadInput("--with and --without ask two questions: give one of them")
+    if (beside is not None or without is not None) and (wanted or picture is not None):
+        raise BadInput(
+            "--with and --without list places: leave --from, --to, --file, --quality, --picture out"
+        )
     if picture is not None:
         check_new(picture)
         if not picture.absolute().parent.exists():  # a slip of the pen, more likely than a wish
             raise NotFound(f"the folder of {picture} does not exist: make it first, or choose another place")
     with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         try:
-            asked = read_asked(opened, query, set_id, face, at)
+            asked = read_asked(opened, _named(opened, query), set_id, face, at)
+            other = (
+                None
+                if beside is without
+                else read_asked(opened, _named(opened, beside or without or ""), None)
+            )
         except Several as several:
             if picture is not None and several.boxes:
                 draw_faces(several.path, several.at, several.boxes, picture)
@@ -130,15 +172,19 @@ def find(
             opened, similarity, reranker, seed, shown, shortlist, prepare, place, before=shown.before
         )
         say_caution(search.reranker, quiet)
-        ranking = search.find(asked, top)
+        if other is not None:
+            _print_places(_places(search, opened, asked, other, without is not None), json)
+            return
+        ranking = search.find(asked, depth(search, top, wanted))
+        ranking, left_out = narrowed(opened, ranking, wanted, top)
         if picture is not None:
             draw_ranking(opened, search, asked, picture, top)
         known = list(opened.listing(ranking.ids))
-        files = opened.paths(ranking.ids)
+        files = opened.files_of_sets(ranking.ids)
     if ranking.total < ranking.sets:
         say(f"a shortlist of {ranking.total} of {ranking.sets} sets was ranked; see --exhaustive", quiet)
     if json:
-        told = ranking.to_dict()
+        told = ranking.to_dict() | ({"left_out": left_out} if wanted else {})
         for answer, one in zip(told["answers"], known, strict=True):
             answer |= _place(one, files[one.id])
         print_json(told)
@@ -154,7 +200,8 @@ def find(
     # Only films have times, and only photos several files: where there are none, there is no column for them.
     seen = {
         "time": [seen_from_to(one.start, one.end) for one in known],
-        "photos": ["" if one.start is not None else listed(files[one.id]) for one in known],
+        "photos": ["" if one.start is not None else listed(_paths(files[one.id])) for one in known],
+        "taken": [_taken(files[one.id]) for one in known],
     }
     seen = {name: words for name, words in seen.items() if any(words)}
     columns += [(name, "left") for name in seen]
@@ -174,6 +221,8 @@ def find(
         ),
     )
     print(plain(ranking.reading))
+    if wanted:
+        print(f"{left_out} answers were left out by date, file or quality; ranks are those of all")
 
 
 def explain(
@@ -206,7 +255,7 @@ def explain(
         say_caution(search.reranker, quiet)
         explanation = search.explain(asked, target)
         [known] = opened.listing([target])
-        [files] = opened.paths([target]).values()
+        files = opened.files_of(target)
     if json:
         told = explanation.to_dict()
         told["answer"] |= _place(known, files)
@@ -215,6 +264,62 @@ def explain(
         print_explanation(explanation)
 
 
-def _place(known: SetFacts, files: Sequence[str]) -> dict[str, str | float | Sequence[str] | None]:
+def _place(known: SetFacts, files: Sequence[MediaFile]) -> dict[str, object]:
     """What the gallery knows of an answer, beside what the ranking says."""
-    return {"origin": known.origin, "files": files, "start": known.start, "end": known.end}
+    ordered = sorted(files, key=lambda one: natural_order(one.path))
+    return {
+        "origin": known.origin,
+        "files": [one.path for one in ordered],
+        "captured": [one.captured or None for one in ordered],
+        "start": known.start,
+        "end": known.end,
+    }
+
+
+def _paths(files: Sequence[MediaFile]) -> list[str]:
+    return sorted((one.path for one in files), key=natural_order)
+
+
+def _taken(files: Sequence[MediaFile]) -> str:
+    """The days on which a set was taken, as far as files say: the first and the last."""
+    days = sorted(one.captured[:10] for one in files if one.captured)
+    return "" if not days else days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+
+
+# Two people.
+
+
+def _named(gallery: Gallery, text: str) -> str:
+    """A set of the person who has this name; what is a set or a file stays what it is."""
+    from lookalike.errors import is_there
+    from lookalike.gallery.decisions import judged
+
+    if text in gallery or not text or is_there(Path(text)):
+        return text
+    folded = " ".join(text.split()).casefold()
+    people = judged(gallery).people.values()
+    return next((one.sets[0] for one in people if one.sets and one.name.casefold() == folded), text)
+
+
+def _places(
+    search: Search, gallery: Gallery, asked: str | FaceSet, other: str | FaceSet, without: bool
+) -> list[Place]:
+    from lookalike.search.together import alone, members, together, two_people
+
+    both = two_people(members(search, gallery, asked), members(search, gallery, other))
+    return (alone if without else together)(gallery, *both)
+
+
+def _print_places(places: Sequence[Place], json: bool) -> None:
+    if json:
+        print_json({"places": [one.to_dict() for one in places]})
+        return
+    columns = [("file", "left"), ("time", "left"), ("probability", "right"), ("sets", "left")]
+    rows = [
+        (one.file, seen_from_to(one.start, one.end), percent(one.probability), ", ".join(one.sets))
+        for one in places
+    ]
+    if rows:
+        print_table(columns, rows)
+    films = sum(one.kind == "video" for one in places)
+    print(f"{len(places)} places: {films} in films, {len(places) - films} in photos")

@@ -343,10 +343,19 @@ def _print_files(found: Sequence[MediaFile], json: bool) -> None:
     files = sorted(found, key=lambda one: natural_order(one.path))
     if json:
         known = ("path", "kind", "size", "content", "settings", "remark")
-        print_json({"files": [{name: getattr(one, name) for name in known} for one in files]})
+        told = [{name: getattr(one, name) for name in known} for one in files]
+        print_json(
+            {
+                "files": [
+                    {**one, "captured": file.captured or None} for one, file in zip(told, files, strict=True)
+                ]
+            }
+        )
         return
-    columns = [("file", "left"), ("kind", "left"), ("remark", "left")]
-    print_table(columns, ((one.path, one.kind, one.remark) for one in files))
+    columns = [("file", "left"), ("kind", "left"), ("taken", "left"), ("remark", "left")]
+    print_table(
+        columns, ((one.path, one.kind, (one.captured or "").replace("T", " "), one.remark) for one in files)
+    )
 
 
 def remove(

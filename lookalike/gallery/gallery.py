@@ -458,7 +458,8 @@ class Gallery:
         Returns
         -------
         bool
-            True if kept. False if the content of the file is known: then only its place is kept.
+            True if kept. False if the content of the file is known: then only its place is kept, and when it
+            was taken if that was not asked before.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from lookalike.errors import BadInput, Conflict, damaged_rows
-from lookalike.faceset import FaceSet, natural_order, unique_ids
+from lookalike.faceset import FaceSet, is_moment, natural_order, unique_ids
 from lookalike.gallery import schema, set_rows
 from lookalike.gallery.blocklist import Barred
 from lookalike.gallery.schema import storable
@@ -45,6 +45,9 @@ class MediaFile:
         How it was looked at.
     remark : str
         What is to be said about it, for instance that it is cut short; empty if nothing is.
+    captured : str or None
+        When it was taken, as it says itself: a time of ISO 8601 to the second, with its offset from UTC if
+        the file tells one. Empty if it does not say; None if it was not asked yet.
     """
 
     content: str
@@ -54,6 +57,7 @@ class MediaFile:
     kind: str
     settings: str = ""
     remark: str = ""
+    captured: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("content", "path", "kind", "settings", "remark"):
@@ -70,9 +74,13 @@ class MediaFile:
                 f"a file is a {' or a '.join(KINDS)} of 0 bytes or more, "
                 f"got a {self.kind!r} of {self.size} bytes"
             )
+        if self.captured not in (None, "") and not is_moment(self.captured):
+            raise BadInput(
+                f"a file was taken at a time such as 2019-07-14T12:30:05+02:00, got {self.captured!r}"
+            )
 
 
-COLUMNS: Final = ", ".join(field.name for field in fields(MediaFile))
+COLUMNS: Final = tuple(field.name for field in fields(MediaFile))
 
 
 # Asking.
@@ -121,7 +129,7 @@ def paths(connection: sqlite3.Connection, where: Path) -> dict[str, list[str]]:
     if schema.found(connection) < 2:
         return {}
     asked = (
-        f"SELECT sets.id, checksum, {', '.join(f'files.{field.name}' for field in fields(MediaFile))}"
+        f"SELECT sets.id, checksum, {_columns(connection)}"
         " FROM set_files JOIN sets ON set_number = sets.number JOIN files ON file_number = files.number"
     )
     found: dict[str, list[str]] = {}
@@ -147,8 +155,15 @@ def count(connection: sqlite3.Connection) -> int:
 def _select(connection: sqlite3.Connection, where: Path, which: str, *values: object) -> list[MediaFile]:
     if schema.found(connection) < 2:
         return []
-    found = connection.execute(f"SELECT checksum, {COLUMNS} FROM files WHERE {which}", values).fetchall()
+    asked = f"SELECT checksum, {_columns(connection)} FROM files WHERE {which}"
+    found = connection.execute(asked, values).fetchall()
     return [_checked(where, *row) for row in found]
+
+
+def _columns(connection: sqlite3.Connection) -> str:
+    """What makes a `MediaFile`; in older formats no file was asked for its date."""
+    there = COLUMNS if schema.found(connection) >= schema.HAS_DATES else COLUMNS[:-1]
+    return ", ".join(f"files.{name}" for name in there)
 
 
 def _checked(where: Path, checksum: object, *values: object) -> MediaFile:
@@ -167,18 +182,19 @@ def _checked(where: Path, checksum: object, *values: object) -> MediaFile:
 def insert(connection: sqlite3.Connection, file: MediaFile) -> int:
     """Write a file whose content is new; return its number."""
     kept = _storable(file)
-    marks = ", ".join("?" * len(fields(MediaFile)))
-    asked = f"INSERT INTO files ({COLUMNS}, checksum) VALUES ({marks}, ?)"
+    marks = ", ".join("?" * len(COLUMNS))
+    asked = f"INSERT INTO files ({', '.join(COLUMNS)}, checksum) VALUES ({marks}, ?)"
     number = connection.execute(asked, (*astuple(kept), _checksum(kept))).lastrowid
     return int(number or 0)
 
 
 def move(connection: sqlite3.Connection, known: MediaFile, file: MediaFile) -> None:
-    """Write where a known file lies now; nothing else about it."""
-    kept = _storable(replace(known, path=file.path, size=file.size, changed=file.changed))
+    """Write where a known file lies now, and when it was taken if that was not asked before."""
+    captured = file.captured if known.captured is None else known.captured
+    kept = _storable(replace(known, path=file.path, size=file.size, changed=file.changed, captured=captured))
     connection.execute(
-        "UPDATE files SET path = ?, size = ?, changed = ?, checksum = ? WHERE content = ?",
-        (kept.path, kept.size, kept.changed, _checksum(kept), kept.content),
+        "UPDATE files SET path = ?, size = ?, changed = ?, captured = ?, checksum = ? WHERE content = ?",
+        (kept.path, kept.size, kept.changed, kept.captured, _checksum(kept), kept.content),
     )
 
 
@@ -210,7 +226,9 @@ def _storable(file: MediaFile) -> MediaFile:
 
 
 def _checksum(file: MediaFile) -> bytes:
-    return hashlib.sha256(json.dumps(astuple(file)).encode()).digest()
+    """SHA-256 of all that is known of it; without a date that was not asked for, as before there were any."""
+    known = astuple(file)
+    return hashlib.sha256(json.dumps(known if file.captured is not None else known[:-1]).encode()).digest()
 
 
 # Filing: one video or photo with everything found in it, in the transaction of the caller.
@@ -249,7 +267,7 @@ class Filed:
 
 
 def keep(connection: sqlite3.Connection, path: Path, given: Filed, barred: Barred) -> bool:
-    """Write it; of a file whose content is known, only where it lies now. Whether the file was new."""
+    """Write it; of a file whose content is known, only place and date. Whether the file was new."""
     known = of(connection, path, given.file.content)
     if known is not None:
         move(connection, known, given.file)

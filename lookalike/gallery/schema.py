@@ -161,6 +161,11 @@ def step_5(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX apart_by_second ON apart (second)")
 
 
+def step_6(connection: sqlite3.Connection) -> None:
+    """When photos and films were taken, as these say: NULL until one was asked, empty if it does not say."""
+    connection.execute("ALTER TABLE files ADD COLUMN captured TEXT")
+
+
 def good_faces(said: Iterable[str]) -> int:
     """Of how many sightings no weakness is known; what cannot be read is none of them."""
     found = 0
@@ -171,7 +176,7 @@ def good_faces(said: Iterable[str]) -> int:
     return found
 
 
-STEPS: Final = (step_1, step_2, step_3, step_4, step_5)
+STEPS: Final = (step_1, step_2, step_3, step_4, step_5, step_6)
 FORMAT: Final = len(STEPS)
 
 # Asked once when a gallery is opened, those of its format and of all before it: SQLite compiles them, which
@@ -206,10 +211,13 @@ PROBES: Final = (
         "SELECT decision, position, set_id FROM decision_sets LIMIT 1",
         "SELECT first, second, checksum FROM apart LIMIT 1",
     ),
+    ("SELECT captured FROM files LIMIT 1",),
 )
 
 # The format from which on decisions and pairs name ids.
 NAMES_IDS: Final = 5
+# The format from which on files tell when they were taken.
+HAS_DATES: Final = 6
 
 # Tables of each format that are read whole, where a lost row would not show; small against the faces.
 LISTS: Final = (
@@ -217,6 +225,7 @@ LISTS: Final = (
     ("files", "set_files", "apart", "models"),
     ("decisions", "decision_sets"),
     ("events", "backups", "barred"),
+    (),
     (),
 )
 

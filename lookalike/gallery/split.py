@@ -285,8 +285,10 @@ class _Copier:
     def _files(self, shard: Connection) -> dict[int, int]:
         """The number that each film or photo of a shard has in the file; one of two shards is one."""
         for row in _all(shard, "files"):
-            marks = ", ".join("?" * len(row))
-            self._whole.execute(f"INSERT OR IGNORE INTO files VALUES ({marks})", (None, *row[1:]))
+            # What the versions that split galleries did not know of files is behind what they knew.
+            names = [said[1] for said in self._whole.execute("PRAGMA table_info(files)")][1 : len(row)]
+            asked = f"INSERT OR IGNORE INTO files ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+            self._whole.execute(asked, row[1:])
         return self._numbers(shard, "files", "content")
 
     def _numbers(self, shard: Connection, table: str, column: str) -> dict[int, int]:

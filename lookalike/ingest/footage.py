@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from json import dumps
 from pathlib import Path
 from time import monotonic
@@ -110,11 +110,13 @@ def add_footage(
     found = find_all(sources)
     held: str | None = None
     hint: str | None = None
-    known: set[int] = set()
+    known: dict[int, MediaFile] = {}
     if is_there(gallery):
         with open_gallery(gallery) as opened:
             held, hint = opened.descriptor, opened.hint("model_file")
-            known = {number for number, file in enumerate(found.media) if known_file(opened, file)}
+            said = ((number, known_file(opened, file)) for number, file in enumerate(found.media))
+            known = {number: file for number, file in said if file is not None}
+    undated = [number for number, file in known.items() if file.captured is None]
     part = choose_descriptor(held, descriptor, hint)
     new = [file for number, file in enumerate(found.media) if number not in known]
     away = None if engine is None or engine.is_here else engine
@@ -123,8 +125,8 @@ def add_footage(
     with Workers(settings, thread_count()) as workers:
         films = track([file.path for file in new], "opening films", len(new))
         # No film takes less than a kilobyte a second: what claims to be longer must not stop the others.
-        said = zip(workers.lengths(films), new, strict=True)
-        lengths = [min(length, file.size / 1000) for length, file in said]
+        each = zip(workers.lengths(films), new, strict=True)
+        lengths = [min(length, file.size / 1000) for length, file in each]
         busy = workers.count if away is None else away.workers
         others = len(known), found.others + len(found.failed)
         plan = make_plan(new, lengths, *others, busy)
@@ -132,7 +134,10 @@ def add_footage(
             pace = measure(new, lengths, part, settings, plan.seconds, track)
             plan = make_plan(new, lengths, *others, busy, pace)
         done = Added(failed=list(found.failed), known=len(known))
-        if not tell(plan) or not new:
+        if not tell(plan):
+            return done
+        _date(gallery, [(found.media[number], known[number]) for number in undated], workers, track)
+        if not new:
             return done
         check("looking for faces", Need(0, plan.bytes), gallery.absolute().parent)
         with open_gallery(gallery, create=True) as opened:
@@ -146,6 +151,20 @@ def add_footage(
             for _ in track(run.work(away or workers, new, lengths), "looking for faces", units):
                 pass
     return run.done
+
+
+def _date(
+    gallery: Path, undated: Sequence[tuple[MediaPath, MediaFile]], workers: Workers, track: Track
+) -> None:
+    """Ask files that the gallery knew before it kept dates when they were taken; faces are not looked for."""
+    if not undated:
+        return
+    paths = track([file.path for file, _ in undated], "reading dates", len(undated))
+    dates = list(workers.captured(paths))
+    with open_gallery(gallery) as opened:
+        for (_, known), captured in zip(undated, dates, strict=True):
+            if captured is not None:
+                opened.keep_file(replace(known, captured=captured), ())
 
 
 def _tell_of_successor(gallery: Gallery, part: Descriptor, done: Added) -> None:
@@ -238,6 +257,7 @@ class _Run:
             file.media.kind,
             dumps(asdict(self._settings)),
             told.remark,
+            told.captured,
         )
         # The same content may lie twice in one folder, or may have been moved since the last run.
         if self._gallery.file_of(content) is not None:

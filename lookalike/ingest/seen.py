@@ -107,11 +107,15 @@ class SeenTrack:
 
 @dataclass(frozen=True)
 class SeenFile:
-    """All that one photo or film was found to show, with a remark if not all of it could be read."""
+    """All that one photo or film was found to show, with a remark if not all of it could be read.
+
+    `captured` is when it was taken, as `MediaFile.captured` writes it.
+    """
 
     tracks: tuple[SeenTrack, ...]
     seconds: float = 0.0
     remark: str = ""
+    captured: str = ""
 
 
 # Jumps: cuts within one scene, after which the same person goes on in the same place. Interviews are cut so,

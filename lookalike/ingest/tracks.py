@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, unreadable
 from lookalike.faceset import UNSURE, Sighting
 from lookalike.ingest.align import SIDE, align, encode_square, judge
+from lookalike.ingest.dates import captured
 from lookalike.ingest.detect import Detector, Found, opencv, sure_faces
 from lookalike.ingest.files import START, recognise
 from lookalike.ingest.pictures import Picture, read_picture
@@ -413,7 +414,7 @@ def _photo(path: Path, settings: Settings) -> Iterator[SeenTrack | SeenFile]:
     numbers = frozenset(range(1, len(faces) + 1))
     for number, seen in enumerate(faces, start=1):
         yield SeenTrack(number, (seen.sighting,), (encode_square(seen.crop),), numbers - {number}, 1)
-    yield SeenFile(())
+    yield SeenFile((), captured=captured(path))
 
 
 def _film(
@@ -439,7 +440,7 @@ def _film(
         yield from map(_seen, tracker.end())
         if time is None and not settings.since:
             raise BadInput("holds no frame that can be decoded: copy it again, or leave it out")
-        yield SeenFile((), max(video.seconds, time or 0.0), video.remark)
+        yield SeenFile((), max(video.seconds, time or 0.0), video.remark, captured(path))
 
 
 class _Moment(NamedTuple):

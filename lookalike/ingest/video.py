@@ -82,6 +82,11 @@ class Video:
             return float(self._stream.duration * self._stream.time_base)
         return (self._container.duration or 0) / 1e6
 
+    @property
+    def tags(self) -> dict[str, str]:
+        """What the container says of the film; where it is silent, what the stream of pictures says."""
+        return {**self._stream.metadata, **self._container.metadata}
+
     def frames(self, since: float = 0.0, until: float = math.inf) -> Iterator[Frame]:
         """Every frame that can be decoded, with rising times from 0.
 

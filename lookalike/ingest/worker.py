@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from lookalike.errors import LookalikeError
+from lookalike.ingest.dates import captured
 from lookalike.ingest.pictures import read_crop
 from lookalike.ingest.readers.mat import packed, read_mat
 from lookalike.ingest.sandbox import limit_seconds, restrict, send, take_pipes
@@ -100,12 +101,17 @@ def _look(request: dict[str, Any]) -> Answers:
         elif isinstance(found, SeenTrack):
             yield found.header(), list(found.pictures)
         else:
-            yield {"seconds": found.seconds, "remark": found.remark}, []
+            yield {"seconds": found.seconds, "remark": found.remark, "captured": found.captured}, []
 
 
 def _length(request: dict[str, Any]) -> Answers:
     """How many seconds a film says it lasts."""
     yield {"seconds": probe(Path(request["length"]))}, []
+
+
+def _captured(request: dict[str, Any]) -> Answers:
+    """When a photo or film was taken."""
+    yield {"captured": captured(Path(request["captured"]))}, []
 
 
 def _source(request: dict[str, Any]) -> Answers:
@@ -149,6 +155,7 @@ def _mat(request: dict[str, Any]) -> Answers:
 ANSWERS: Final = {
     "look": _look,
     "length": _length,
+    "captured": _captured,
     "source": _source,
     "crops": _crops,
     "still": _still,

@@ -18,6 +18,7 @@ import numpy as np
 
 from lookalike.descriptors.contract import Descriptor
 from lookalike.errors import BadInput, LookalikeError, readable
+from lookalike.faceset import is_moment
 from lookalike.ingest.albums import Album
 from lookalike.ingest.describe import describe_aligned
 from lookalike.ingest.files import MediaPath
@@ -93,6 +94,19 @@ class LookingChild:
             self.close()
         return 0.0
 
+    def captured(self, path: Path) -> str | None:
+        """When a photo or film was taken; None if it cannot be asked."""
+        try:
+            child = self._asked({"captured": os.path.abspath(path)})
+            with suppress(LookalikeError):
+                said = None
+                while (message := child.answer(self._workers.patience)) is not None:
+                    said = _moment(message)
+                return said
+        except (Ended, KeyError, ValueError, TypeError):
+            self.close()
+        return None
+
     def close(self) -> None:
         """End the process, if there is one."""
         sandbox, self._sandbox = self._sandbox, None
@@ -159,7 +173,7 @@ def _what(message: Message, most: int) -> float | SeenTrack | SeenFile:
             return _seconds(message, "time")
         if "track" not in header:
             remark = " ".join(str(header.get("remark", "")).split())[:1000]
-            return SeenFile((), _seconds(message), remark)
+            return SeenFile((), _seconds(message), remark, _moment(message))
         if not 0 < len(pictures) == len(header["sightings"]) <= most:
             raise Ended
         if not all(picture[:4] == b"RIFF" and picture[8:12] == b"WEBP" for picture in pictures):
@@ -175,6 +189,14 @@ def _seconds(message: Message, name: str = "seconds") -> float:
     if not (isfinite(seconds) and seconds >= 0):
         raise ValueError(f"{seconds!r} is no length of time")
     return seconds
+
+
+def _moment(message: Message) -> str:
+    """When a file was taken, as a child may say it."""
+    said = message.header["captured"]
+    if said != "" and not is_moment(said):
+        raise ValueError(f"{said!r} is no time")
+    return str(said)
 
 
 def _named(path: Path, reason: LookalikeError) -> LookalikeError:
@@ -333,6 +355,12 @@ class Workers:
         self._children.append(child)
         yield from map(child.length, paths)
 
+    def captured(self, paths: Iterable[Path]) -> Iterator[str | None]:
+        """When each photo or film was taken, empty if it does not say; None of what cannot be asked."""
+        child = LookingChild(self)
+        self._children.append(child)
+        yield from map(child.captured, paths)
+
 
 def _told(child: LookingChild, path: Path, threads: int, is_wanted: Callable[[], bool]) -> Iterator[Told]:
     try:
@@ -359,11 +387,14 @@ class Gathered:
         What could not be read of it, if anything.
     reason : LookalikeError, optional
         Why the file is refused.
+    captured : str or None
+        When it was taken, as `MediaFile.captured` writes it; None if it was not looked at.
     """
 
     tracks: Sequence[Described] = ()
     remark: str = ""
     reason: LookalikeError | None = None
+    captured: str | None = None
 
 
 def gather(
@@ -423,7 +454,7 @@ def _whole(
         tracks = one_person_each([one() for one in begun], part, most)
     except LookalikeError as reason:
         return Gathered(reason=reason)
-    return Gathered(tracks, "" if end is None else end.remark)
+    return Gathered(tracks) if end is None else Gathered(tracks, end.remark, captured=end.captured)
 
 
 def is_grouped(file: MediaPath, part: Descriptor) -> bool:

@@ -68,6 +68,10 @@ def test_names_that_are_not_unicode_are_found_again(gallery: Gallery) -> None:
         ({"size": 1.5}, "the size of a file must be a whole number, got 1.5"),
         ({"changed": 2**63}, "the changed of a file must be a whole number"),
         ({"kind": "song"}, "a file is a video or a photo .* got a 'song'"),
+        ({"captured": "2019-07-14"}, "taken at a time such as .* got '2019-07-14'"),
+        ({"captured": "2019-13-01T00:00:00"}, "taken at a time such as"),
+        ({"captured": "2019-07-14T12:30:05Z"}, "taken at a time such as"),
+        ({"captured": 0}, "taken at a time such as .* got 0"),
     ],
 )
 def test_what_is_no_file_is_said(wrong: dict[str, object], says: str) -> None:
@@ -85,6 +89,9 @@ def test_what_is_no_file_is_said(wrong: dict[str, object], says: str) -> None:
         ("kind = 'song'", "has an entry that is none"),
         ("changed = 'now'", "has an entry that is none"),
         ("settings = x'00'", "has an entry that is none"),
+        ("captured = '2019-07-14T12:30:05'", "does not fit its checksum"),
+        ("captured = ''", "does not fit its checksum"),
+        ("captured = 'once'", "has an entry that is none"),
     ],
 )
 def test_damage_is_found_out(path: Path, change: str, says: str) -> None:
@@ -98,3 +105,17 @@ def test_damage_is_found_out(path: Path, change: str, says: str) -> None:
         with pytest.raises(GalleryUnreadable, match=says):
             gallery.keep_file(a_file(), [a_set()])
         assert gallery.ids() == []
+
+
+@pytest.mark.parametrize("said", ["2019-07-14T12:30:05", "2019-07-14T12:30:05+02:00", ""])
+def test_a_date_is_kept_and_is_asked_for_once(path: Path, said: str) -> None:
+    with Gallery(path, create=True) as gallery:
+        gallery.keep_file(a_file(), [a_set()])
+        assert gallery.files()[0].captured is None
+        assert not gallery.keep_file(a_file(changed=7, captured=said), [])
+        assert not gallery.keep_file(a_file(changed=8, captured="2001-01-01T00:00:00"), [])
+        assert gallery.files() == gallery.files_of("a") == [a_file(changed=8, captured=said)]
+        assert gallery.paths() == {"a": ["/films/a.mp4"]}
+    edit(path, "UPDATE files SET captured = NULL")
+    with Gallery(path) as gallery, pytest.raises(GalleryUnreadable, match="does not fit its checksum"):
+        gallery.files()

@@ -161,7 +161,7 @@ def test_processes_migrate_at_once(path: Path) -> None:
     with Gallery(sys.argv[1]) as gallery:
         time.sleep(max(0, float(sys.argv[3]) - time.time()))
         assert gallery.add(FaceSet("new " + sys.argv[2], faces(1)))
-        assert gallery.facts()["format"] == 5
+        assert gallery.facts()["format"] == 6
     """
     start = time.time() + 1.5
     workers = [children.start(code, path, worker, start) for worker in range(4)]
@@ -191,7 +191,7 @@ def test_killed_while_migrating(path: Path) -> None:
     with Gallery(path) as gallery:
         check_old_sets(gallery)
         assert gallery.add(FaceSet("c", np.eye(4)))
-        assert gallery.facts()["format"] == 5
+        assert gallery.facts()["format"] == 6
 
 
 def test_a_format_that_came_while_open_is_not_written(path: Path) -> None:

@@ -45,9 +45,9 @@ def said(path: Path) -> dict[str, Any]:
 
 
 def answers(gallery: Gallery) -> dict[str, Any]:
-    """What a gallery says to every question; but for its size, its backups and when sets were added."""
+    """What a gallery says to every question; but for size, format, backups and when sets were added."""
     facts = gallery.facts()
-    for name in ("bytes", "created"):
+    for name in ("bytes", "created", "format"):
         facts.pop(name)
     ids = gallery.ids()
     names = [one.name for one in gallery.models() if not one.is_current]

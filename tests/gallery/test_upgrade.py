@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
 import stat
 from contextlib import closing
@@ -15,7 +17,7 @@ from lookalike.gallery import schema
 from lookalike.gallery.backup import upgrade
 from tests.full_gallery import planted
 from tests.gallery import children
-from tests.gallery.samples import a_set, write_format_1
+from tests.gallery.samples import a_file, a_set, write_format_1
 from tests.waiting import PATIENCE
 
 OLD = range(1, schema.FORMAT)
@@ -59,6 +61,30 @@ def test_every_format(tmp_path: Path, number: int) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert upgrade(path).kept is None
     assert sorted(each.name for each in tmp_path.iterdir() if each.is_file()) == ["g", f"g.format-{number}"]
+
+
+@pytest.mark.parametrize("number", range(2, schema.FORMAT))
+def test_files_of_every_format(tmp_path: Path, number: int) -> None:
+    """Entries written before there were dates are read, upgraded and then dated."""
+    path = tmp_path / "g"
+    write_format(path, number)
+    old = ("content", "path", "size", "changed", "kind", "settings", "remark")
+    said = [vars(a_file())[name] for name in old]
+    checksum = hashlib.sha256(json.dumps(said).encode()).digest()
+    marks = ", ".join("?" * (len(old) + 1))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        asked = f"INSERT INTO files ({', '.join(old)}, checksum) VALUES ({marks})"
+        connection.execute(asked, (*said, checksum))
+    with Gallery(path) as gallery:
+        assert gallery.files() == [a_file()]
+    upgrade(path)
+    assert verify(path) == []
+    with Gallery(path) as gallery:
+        assert gallery.files() == [a_file()]
+        dated = a_file(captured="1999-12-31T23:59:59+00:00")
+        assert not gallery.keep_file(dated, [])
+        assert gallery.files() == [dated]
+    assert verify(path) == []
 
 
 def test_the_old_file_need_not_be_kept(tmp_path: Path) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
+import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.ingest.plan import Plan
 from lookalike.progress import Step
 from tests import media
+from tests.ingest.test_dates import dated_photo
 
 
 @pytest.fixture(scope="module")
@@ -324,3 +329,42 @@ def test_a_film_that_claims_to_last_for_ever_stops_nobody(archive: Path, tmp_pat
     done = add(tmp_path / "g.gallery", [archive], "lbp", tell=lambda plan: plans.append(plan) or True)
     assert plans[0].film_seconds < 1000
     assert "clip.mp4#1" in done.added
+
+
+def test_files_are_asked_when_they_were_taken(archive: Path, tmp_path: Path) -> None:
+    """New ones while they are looked at; those of an older gallery when added again, once."""
+    folder = tmp_path / "dated"
+    folder.mkdir()
+    dated_photo(folder / "a.jpg", "2019:07:14 12:30:05", "+02:00")
+    shutil.copy(media.photo(tmp_path), folder / "b.jpg")
+    path = tmp_path / "g"
+    add(path, [folder], "lbp")
+    dates = {"a.jpg": "2019-07-14T12:30:05+02:00", "b.jpg": ""}
+    with Gallery(path) as gallery:
+        assert {Path(one.path).name: one.captured for one in gallery.files()} == dates
+        before = gallery.fingerprint()
+    # As format 5 left it.
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for row in connection.execute(
+            "SELECT number, content, path, size, changed, kind, settings, remark FROM files"
+        ):
+            checksum = hashlib.sha256(json.dumps(row[1:]).encode()).digest()
+            connection.execute(
+                "UPDATE files SET captured = NULL, checksum = ? WHERE number = ?", (checksum, row[0])
+            )
+    (folder / "b.jpg").rename(folder / "c.jpg")
+    done = add(path, [folder])
+    assert (done.added, done.files, done.known) == ([], 0, 2)
+    with Gallery(path) as gallery:
+        found = {Path(one.path).name: one.captured for one in gallery.files()}
+        assert found == {"a.jpg": dates["a.jpg"], "c.jpg": None}  # moved: known by content, not looked at
+        assert gallery.fingerprint() == before
+    add(path, [folder])
+    with Gallery(path) as gallery:
+        assert {Path(one.path).name: one.captured for one in gallery.files()} == {
+            "a.jpg": dates["a.jpg"],
+            "c.jpg": "",
+        }
+        written = gallery._opened.connection.execute("PRAGMA data_version").fetchone()
+        add(path, [folder])
+        assert gallery._opened.connection.execute("PRAGMA data_version").fetchone() == written
