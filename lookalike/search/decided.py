@@ -100,9 +100,7 @@ def _by_tie(judged: Judged, one: str, other: str) -> str:
     return "by several things that you said" if other in judged.confirmed(one) else ""
 
 
-def _facts(
-    gallery: Gallery, judged: Judged, group: Sequence[str]
-) -> Iterator[tuple[tuple[str, str], str]]:
+def _facts(gallery: Gallery, judged: Judged, group: Sequence[str]) -> Iterator[tuple[tuple[str, str], str]]:
     """Why other sets are not of the person of a group: pairs of one inside and another, with reasons.
 
     What was said comes before what was seen; what was said of two sets counts for more than what was seen.

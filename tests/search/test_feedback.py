@@ -73,7 +73,9 @@ def test_without_decisions_it_is_find(world: tuple[Search, dict[str, str]]) -> N
             assert found.ranking == search.find(query, top)
             assert found.before == {answer.id: answer.rank for answer in found.ranking}
             assert set(found.asked.values()) == {query}
-    assert refine(search, search.tables.ids[0], ["unknown"], []).ranking == search.find(search.tables.ids[0])
+    unknown = refine(search, search.tables.ids[0], ["unknown"], []).ranking
+    assert unknown.answers == search.find(search.tables.ids[0]).answers
+    assert unknown.confirmed == (Decided("unknown"),)
 
 
 def test_outside_the_gallery(plane: Search) -> None:
