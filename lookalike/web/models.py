@@ -202,6 +202,9 @@ class SearchView(View):
     baseline: list[BaselineView]
     confirmed: list[SetView]
     rejected: list[SetView]
+    reasons: dict[str, str] = Field(
+        default={}, description="How it is known whom each confirmed or rejected set shows, by its key."
+    )
     version: str
     newer: int
     similarity: str

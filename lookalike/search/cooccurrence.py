@@ -1,4 +1,4 @@
-"""Together: where two people are seen at the same time, or one of them without the other.
+"""Co-occurrence: where two people are seen at the same time, or one of them without the other.
 
 Sets of films are tracks, which no cut outlasts: two that are seen at one time of a film are in one shot. A
 person is the sets that show them for certain, and the answers that are more likely this person than not.
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet, natural_order
-from lookalike.gallery.decisions import judged
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
 from lookalike.search.query import Search
@@ -89,16 +88,17 @@ class _Seen(NamedTuple):
     span: Span | None
 
 
-def members(search: Search, gallery: Gallery, query: str | FaceSet) -> Members:
+def members(search: Search, query: str | FaceSet, confirmed: Sequence[str] = ()) -> Members:
     """The sets that show the person of a question: those that are certain, and likely answers.
 
     Parameters
     ----------
     search : Search
-    gallery : Gallery
-        What was decided in it counts.
+        Of a gallery: what was decided in it counts.
     query : str or FaceSet
         A set of the gallery, or faces from outside.
+    confirmed : sequence of str
+        Sets that are said, with the question, to show the same person.
 
     Returns
     -------
@@ -106,11 +106,9 @@ def members(search: Search, gallery: Gallery, query: str | FaceSet) -> Members:
         Sets with their probabilities; 1 for the set itself and those that were confirmed. Where nothing can
         be said of probabilities, these alone.
     """
-    known, certain, others = judged(gallery), [], []
-    if isinstance(query, str):
-        certain, others = [query, *known.confirmed(query)], known.rejected(query)
     depth = None if search.shortlist is None else search.shortlist.sizes.served
-    ranking = search.find(query, depth, [one for one in certain if one != query], others)
+    ranking = search.find(query, depth, confirmed)
+    certain = [*([query] if isinstance(query, str) else []), *(one.id for one in ranking.confirmed)]
     likely = ranking.answers[: ranking.worth_reading or 0]
     return {one.id: one.probability or 0.0 for one in likely} | dict.fromkeys(certain, 1.0)
 
