@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -23,7 +23,9 @@ from lookalike.method.metafeatures import NUMBERS
 from lookalike.progress import Step
 from lookalike.progress import Task as Making
 from lookalike.ranking import percent
-from lookalike.search.explain import Explanation, Line, agreeing
+
+if TYPE_CHECKING:
+    from lookalike.search.explain import Explanation, Line
 
 GalleryPath = Annotated[
     Path, typer.Argument(metavar="GALLERY", help="The gallery file, or the folder of a split one.")
@@ -249,6 +251,8 @@ def print_place(explanation: Explanation) -> None:
 
 def _print_sum(explanation: Explanation) -> None:
     """Print what the score is the sum of: the pair alone, and what others added."""
+    from lookalike.search.explain import agreeing
+
     trust = explanation.trust or 0.0
     before, then = explanation.rank_before_kin, explanation.rank_before_lists
     pooled = any(one.kind == "kin" for one in explanation.influences)

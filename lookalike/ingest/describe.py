@@ -203,6 +203,20 @@ def is_part(kind: str) -> bool:
 Vectors = NDArray[np.float32]
 
 
+class _Decoded(Sequence[Picture]):
+    """Kept pictures, each decoded when it is asked for: those of a long track would take 5 MB at once."""
+
+    def __init__(self, encoded: Sequence[bytes], region: Region | None = None) -> None:
+        self._encoded, self._region = encoded, region
+
+    def __len__(self) -> int:
+        return len(self._encoded)
+
+    def __getitem__(self, place: Any) -> Any:
+        picture = decode_picture(self._encoded[place])
+        return picture if self._region is None else part_of(picture, self._region)
+
+
 def describe_aligned(pictures: Sequence[bytes], descriptor: Descriptor) -> Vectors:
     """Describe aligned faces as they are kept in a gallery, one a row.
 
@@ -211,14 +225,12 @@ def describe_aligned(pictures: Sequence[bytes], descriptor: Descriptor) -> Vecto
     BadInput
         If a picture is damaged or cannot be described.
     """
-    return descriptor.describe_many(
-        [part_of(decode_picture(picture), descriptor.region) for picture in pictures]
-    )
+    return descriptor.describe_many(_Decoded(pictures, descriptor.region))
 
 
 def describe_crops(pictures: Sequence[bytes], descriptor: Descriptor) -> Vectors:
     """Describe ready-made crops as they are kept in a gallery, one a row; see `describe_aligned`."""
-    return descriptor.describe_many([decode_picture(picture) for picture in pictures])
+    return descriptor.describe_many(_Decoded(pictures))
 
 
 def as_set(set_id: str, track: SeenTrack, faces: Vectors, name: str, origin: str) -> FaceSet:

@@ -122,16 +122,16 @@ def add_footage(
     away = None if engine is None or engine.is_here else engine
     if new and away is None:
         YUNET.read()  # no file is to blame for what is wrong with it
-    with Workers(settings, thread_count()) as workers:
+    with Workers(settings) as workers:
         films = track([file.path for file in new], "opening films", len(new))
         # No film takes less than a kilobyte a second: what claims to be longer must not stop the others.
         each = zip(workers.lengths(films), new, strict=True)
         lengths = [min(length, file.size / 1000) for length, file in each]
-        busy = workers.count if away is None else away.workers
+        busy = thread_count() if away is None else away.workers
         others = len(known), found.others + len(found.failed)
         plan = make_plan(new, lengths, *others, busy)
         if away is None and new:
-            pace = measure(new, lengths, part, settings, plan.seconds, track)
+            pace = measure(new, lengths, part, workers, plan.seconds, track)
             plan = make_plan(new, lengths, *others, busy, pace)
         done = Added(failed=list(found.failed), known=len(known))
         if not tell(plan):
@@ -139,6 +139,7 @@ def add_footage(
         _date(gallery, [(found.media[number], known[number]) for number in undated], workers, track)
         if not new:
             return done
+        workers.count = thread_count()
         check("looking for faces", Need(0, plan.bytes), gallery.absolute().parent)
         with open_gallery(gallery, create=True) as opened:
             if part.model_file:

@@ -152,6 +152,9 @@ MOMENT: Final = 2.0
 # Moments of films, and photos, that are looked at: one for each so many seconds that all of it usually takes.
 MOST: Final = 5
 WORTH: Final = 10.0
+# Where all of it is less, the longest film is looked at once, so many seconds from its start: in a crowd
+# describing takes longer than all the rest.
+EARLY: Final = 1.0
 # Faces that are described to know how long one takes.
 DESCRIBED: Final = 6
 
@@ -160,7 +163,7 @@ def measure(
     files: Sequence[MediaPath],
     lengths: Sequence[float],
     part: Descriptor,
-    settings: Settings,
+    workers: Workers,
     usual: float,
     track: Track = silent,
 ) -> Pace:
@@ -172,10 +175,11 @@ def measure(
         As for `make_plan`.
     part : Descriptor
         What describes the faces.
-    settings : Settings
-        How to look.
+    workers : Workers
+        Who looks: one child, which was asked something before, and so has started.
     usual : float
-        How many seconds all of it takes at the usual pace: where that is little, nothing is measured.
+        How many seconds all of it takes at the usual pace: where that is little, only faces are counted, in
+        one look at a film, and only more of them than usual change it.
     track : callable
         Shows progress.
 
@@ -184,30 +188,32 @@ def measure(
     Pace
         The usual one of what there is none of, or cannot be read.
     """
-    count = min(MOST, int(usual / WORTH))
+    settings, count = workers.settings, min(MOST, int(usual / WORTH))
     photos = [file for file in files if file.media.kind == "photo"]
     films = [(file, length) for file, length in zip(files, lengths, strict=True) if length]
-    chosen = [photos[place] for place in evenly(len(photos), count)] if count else []
     film, photo = _Sample(), _Sample()
-    asked = [
-        (film, file, replace(settings, since=since, until=since + MOMENT), min(MOMENT, length))
-        for file, since, length in _moments(films, count)
-    ]
-    asked += [(photo, file, settings, 1.0) for file in chosen]
-    if asked:
-        with Workers(settings) as workers:
-            # A child that was asked something has started.
-            next(workers.lengths([asked[0][1].path]))
-            for sample, file, workers.settings, units in track(asked, "measuring the pace", len(asked)):
-                sample.look(workers, file, units)
+    if count:
+        asked = [
+            (film, file, replace(settings, since=since, until=since + MOMENT), min(MOMENT, length))
+            for file, since, length in _moments(films, count)
+        ]
+        asked += [(photo, photos[place], settings, 1.0) for place in evenly(len(photos), count)]
+    else:
+        asked = [(film, *_one_look(films, settings))] if films else []
+    for sample, file, workers.settings, units in track(asked, "measuring the pace", len(asked)):
+        sample.look(workers, file, units)
+    workers.settings = settings
     each = _seconds_a_face([*film.pictures, *photo.pictures], part)
     pace = USUAL
     if film.units:
-        faces = len(film.pictures) / film.units
-        pace = replace(pace, film=film.seconds / film.units, film_faces=each * faces)
+        faces = each * len(film.pictures) / film.units
+        if count:
+            pace = replace(pace, film=film.seconds / film.units, film_faces=faces)
+        else:
+            pace = replace(pace, film_faces=max(faces, pace.film_faces))
     if photo.units:
-        faces = len(photo.pictures) / photo.units
-        pace = replace(pace, photo=photo.seconds / photo.units, photo_faces=each * faces)
+        faces = each * len(photo.pictures) / photo.units
+        pace = replace(pace, photo=photo.seconds / photo.units, photo_faces=faces)
     return pace
 
 
@@ -240,6 +246,16 @@ class _Sample:
                 self.seconds += monotonic() - began
                 self.units += units
                 self.pictures += [picture for track, _ in told.tracks for picture in track.pictures]
+
+
+def _one_look(
+    films: Sequence[tuple[MediaPath, float]], settings: Settings
+) -> tuple[MediaPath, Settings, float]:
+    """The longest film, settings by which one frame of it is looked at, for how many seconds that stands."""
+    file, length = max(films, key=lambda one: one[1])
+    step = 1 / settings.rate
+    since = int(min(EARLY, length / 2) / step) * step
+    return file, replace(settings, since=since, until=since + step / 2), step
 
 
 def _moments(

@@ -377,7 +377,7 @@ def scan(path: Path, settings: Settings, threads: int = 1) -> Iterator[float | S
     settings : Settings
         How to look.
     threads : int
-        How many look at frames of a film while others are decoded; what is found does not depend on it.
+        One decodes a film while the others look at frames; what is found does not depend on how many.
 
     Yields
     ------
@@ -429,7 +429,7 @@ def _film(
     with path.open("rb") as stream, open_video(stream, container) as video:
         time = None
         # Frames are decoded, and cuts found, in their order; meanwhile faces are looked for in earlier ones.
-        for moment, faces in in_order(seen, _moments(video, settings), threads):
+        for moment, faces in in_order(seen, _moments(video, settings), threads, is_busy=True):
             time = moment.time
             if moment.is_cut:
                 yield from map(_seen, tracker.cut(time))

@@ -36,20 +36,24 @@ def thread_count() -> int:
 
 
 def in_order(
-    work: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None
+    work: Callable[[Item], Result],
+    items: Iterable[Item],
+    threads: int | None = None,
+    is_busy: bool = False,
 ) -> Iterator[Result]:
     """Apply work to each item on our threads and yield the results in the order of the items.
 
     Few results wait at a time, so memory stays bounded however many items there are. Work that is itself on
     one of our threads has that thread alone: all processors are busy already. Where no thread can be started,
     the caller's does the work. Where there is little memory, there are fewer threads than `thread_count` or
-    the number that is given.
+    the number that is given. If making the items keeps the caller's thread busy, it counts as one of several.
     """
     threads = 1 if getattr(_here, "is_ours", False) else _with_room(threads or thread_count())
     with one_blas_thread():
         if threads == 1:
             yield from map(work, items)
             return
+        threads -= is_busy
         waiting: deque[tuple[Item, Future[Result] | None]] = deque()
         is_alone = False
         with ThreadPoolExecutor(threads) as pool:

@@ -233,6 +233,18 @@ def test_a_number_of_threads_may_be_given(monkeypatch: pytest.MonkeyPatch) -> No
     assert list(in_order(lambda item: threading.get_ident(), range(3), 1)) == [here] * 3
 
 
+def test_a_busy_caller_counts_as_one_of_the_threads() -> None:
+    """Who makes the items works too: beside it there is one thread fewer."""
+    here = threading.get_ident()
+    two, three = (
+        set(in_order(lambda item: threading.get_ident(), range(40), count, is_busy=True)) for count in (2, 3)
+    )
+    assert len(two) == 1
+    assert len(three) <= 2
+    assert here not in two | three
+    assert set(in_order(lambda item: threading.get_ident(), range(3), 1, is_busy=True)) == {here}
+
+
 def test_helpers_work_side_by_side_and_keep_what_they_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOKALIKE_THREADS", "3")
     together = threading.Barrier(3, timeout=PATIENCE)
