@@ -175,28 +175,28 @@ def check_folder(folder: Path) -> None:
         If it is not there, may not be read, is a file or a gallery, or holds neither films nor photos.
     """
     shown = readable(folder)
-    if is_gallery(folder) or is_split(folder):
-        raise BadInput(
-            f"{shown!r} is a gallery, not a folder of films and photos: `lookalike serve` shows it"
-        )
+    served = "add it to a gallery by `lookalike add` and look at that by `lookalike serve`"
     if not is_folder(folder):
-        raise BadInput(
-            f"{shown!r} is a file, not a folder: give the folder that it lies in, or add it to a gallery by "
-            "`lookalike add` and look at that by `lookalike serve`"
-        )
-    if not is_footage(folder, cropped=False):
-        raise BadInput(
-            f"{shown!r} holds ready-made faces, not films and photos: add them to a gallery by "
-            "`lookalike add` and look at that by `lookalike serve`"
-        )
-    if not holds_media(folder):
-        raise BadInput(f"{shown!r} holds no photo and no film: give a folder that does")
+        if is_gallery(folder):
+            raise BadInput(f"{shown!r} is a gallery, not a folder: `lookalike serve` shows it")
+        raise BadInput(f"{shown!r} is a file, not a folder: give the folder that it lies in, or {served}")
+    try:
+        if not holds_media(folder):
+            is_one = is_split(folder)
+            raise BadInput(
+                f"{shown!r} holds no photo and no film: "
+                + ("it is a gallery, which `lookalike serve` shows" if is_one else "give a folder that does")
+            )
+        if not is_footage(folder, cropped=False):
+            raise BadInput(f"{shown!r} holds ready-made faces, not films and photos: {served}")
+    except OSError as reason:
+        raise unreadable(folder, reason) from None
 
 
 def check_gallery(gallery: Gallery, folder: Path) -> None:
     """Refuse a gallery of something else: what was found in a folder shall not be mixed with it unasked.
 
-    It is of this folder if it has files of it, or none, or if all of its files are gone: the folder was moved.
+    It is of this folder if it has files of it, or none, or if all of its files are gone: a folder that moved.
 
     Raises
     ------
