@@ -27,11 +27,13 @@ SLOW: dict[str, tuple[str, ...]] = {
     ),
     "films and photos, decoded in children": (
         "cli/test_footage.py",
+        "cli/test_open.py",
         "ingest/test_asked.py",
         "ingest/test_odd_films.py",
         "ingest/test_pace.py",
         "ingest/test_scan.py",
         "ingest/test_workers.py",
+        "web/test_intake.py",
         "web/test_keeping.py",
         "web/test_upload_faces.py",
         "web/test_uploads*.py",
@@ -96,6 +98,7 @@ ONCE: dict[str, tuple[str, ...]] = {
     "photos and a film, end to end": (
         "cli/test_footage.py::test_add_tells_the_plan_the_failures_and_what_was_added",
         "cli/test_footage.py::test_find_with_photo_folder_and_film",
+        "web/test_intake.py::test_a_folder_appears_on_the_page_and_nothing_twice",
     ),
 }
 

@@ -12,7 +12,6 @@ from lookalike.errors import BadInput
 from lookalike.progress import counted
 
 if TYPE_CHECKING:
-    from lookalike.ingest.footage import Added
     from lookalike.ingest.plan import Plan
 
 
@@ -110,28 +109,10 @@ def add(
             }
         )
     elif not dry_run:
-        print(_done(done))
+        print(done)
     # Some bad files among good ones are usual; nothing but bad files is a mistake.
     if done.failed and not (done.files or done.known or done.added or done.unchanged):
         raise typer.Exit(BadInput.exit_code)
-
-
-def _done(done: Added) -> str:
-    """What was added, in a sentence."""
-    left_out = f"; {len(done.barred)} barred and left out" if done.barred else ""
-    if not (done.files or done.known or done.failed):
-        return f"{counted(len(done.added))} added, {len(done.unchanged)} were there already{left_out}"
-    from lookalike.ingest.plan import counted as number_of
-
-    said = f"{counted(len(done.added))} added from {number_of(done.files, 'file')}"
-    if done.files and not (done.added or done.grown):
-        said = f"no face was found in {number_of(done.files, 'file')}"
-    # An album's set that this run made and then added to is only new.
-    grown = len(set(done.grown) - set(done.added))
-    said += f", {counted(grown)} {'has' if grown == 1 else 'have'} more faces" if grown else ""
-    said += f"; {number_of(done.known, 'file')} known already" if done.known else ""
-    said += left_out
-    return f"{said}; {number_of(len(done.failed), 'file')} could not be read" if done.failed else said
 
 
 def describe(

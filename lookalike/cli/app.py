@@ -56,6 +56,7 @@ def models(json: Json = False) -> None:
 
 
 # In the order in which a newcomer needs them.
+app.command("open")(serve.open_folder)
 app.command()(demo)
 app.command()(add.add)
 app.command()(add.describe)

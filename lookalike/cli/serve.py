@@ -1,19 +1,25 @@
-"""The command that serves a gallery as a local web page: serve."""
+"""Commands that show a gallery, or a folder, as a local web page: serve, open."""
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
+import os
 import secrets
+import shlex
 import socket
+import sys
 from contextlib import closing, suppress
-from typing import Annotated, Final
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import typer
 
+from lookalike import atomic
 from lookalike.cli import Interrupted
 from lookalike.cli.find import open_engine
 from lookalike.cli.output import Address, Engine, GalleryPath, say
-from lookalike.errors import BadInput, StorageFailed
+from lookalike.errors import BadInput, NotFound, StorageFailed, in_words, is_there, readable
 
 PORT: Final = 8417
 # So many ports behind the usual one are tried.
@@ -21,62 +27,136 @@ TRIED: Final = 20
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
+Port = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Port to listen at; 0 is any that is free (default: 8417 or the next)."),
+]
+Host = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS", help="Address to listen at; any but this lets other machines reach the page."
+    ),
+]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")]
+
+
 def serve(
     gallery: GalleryPath,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Port to listen at; 0 is any that is free (default: 8417 or the next)."
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS", help="Address to listen at; any but this lets other machines reach the page."
-        ),
-    ] = "127.0.0.1",
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
-    ] = True,
+    port: Port = None,
+    host: Host = "127.0.0.1",
+    browser: Browser = True,
     engine: Engine = "local",
     address: Address = None,
 ) -> None:
     """Show a gallery as a local web page, on which people are found, judged and named."""
-    import signal
-    import threading
-    import webbrowser
+    _need_page()
+    with open_engine(engine, address) as place, closing(_listening(host, port)) as listening:
+        _show(gallery, host, listening, browser, engine=place)
 
+
+def open_folder(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder of films and photos.")],
+    gallery: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to keep what is found (default: a gallery in your own data folder, not in FOLDER).",
+        ),
+    ] = None,
+    port: Port = None,
+    host: Host = "127.0.0.1",
+    browser: Browser = True,
+) -> None:
+    """Show who is in a folder of films and photos as a local web page, and take the folder in meanwhile."""
+    _need_page()
+    from lookalike import open_gallery
+    from lookalike.web.intake import alone_at, check_folder, check_gallery
+
+    if not folder:
+        raise typer.BadParameter("FOLDER is empty: name a folder of films and photos")
+    real = Path(os.path.realpath(folder))
+    path = gallery or _gallery_of(real)
     try:
-        from lookalike.web.app import create_app, run
+        check_folder(Path(folder))
+    except NotFound as reason:
+        if not is_there(path):
+            raise
+        raise NotFound(
+            f"{reason}; `lookalike serve {shlex.quote(str(path))}` shows what was found in it"
+        ) from None
+    with alone_at(real), closing(_listening(host, port)) as listening:
+        if gallery is None:
+            with in_words(path.parent):
+                atomic.make_folders(path.parent)
+        with open_gallery(path, create=True) as opened:
+            check_gallery(opened, real)
+        say(f"lookalike: what is found is kept in {path}")
+        if not _show(path, host, listening, browser, folder=real, tell=say):
+            say("lookalike: not all of the folder is taken in yet; the same command goes on")
+
+
+def _need_page() -> None:
+    """Refuse if what serves the page is not installed."""
+    try:
+        import lookalike.web.app  # noqa: F401
     except ModuleNotFoundError as reason:
         raise BadInput(
             f"the page needs {reason.name!r}, which is not installed: `pip install 'lookalike[page]'`"
         ) from reason
 
-    with open_engine(engine, address) as place, closing(_listening(host, port)) as listening:
-        chosen = listening.getsockname()[1]
-        token = secrets.token_urlsafe(16)
-        # Browsers leave the usual port of the web out.
-        behind = "" if chosen == 80 else f":{chosen}"
-        app = create_app(gallery, token, [f"{name}{behind}" for name in _names(host)], engine=place)
-        entry = f"http://{_written(host)}{behind}/?token={token}"
-        if host not in LOOPBACK:
-            say(
-                f"lookalike: other machines can reach this page at {host}, and whoever listens on the way "
-                "can read along, for it is not encrypted; whoever opens the address below first sees every "
-                "face and may decide who is who"
-            )
-        if hasattr(signal, "SIGPIPE"):
-            # Whoever asks may leave before the answer ends, which must not end us.
-            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-        print(entry, flush=True)
-        say("Open this address in a browser; it works once. Ctrl-C ends the server.")
-        if browser:
-            # Some browsers keep whoever opens them waiting.
-            threading.Thread(target=webbrowser.open, args=(entry,), daemon=True).start()
-        # The server puts everything away, then raises the signal that ended it again: the usual way to end.
-        with suppress(Interrupted, KeyboardInterrupt):
-            run(app, listening)
+
+def _show(gallery: Path, host: str, listening: socket.socket, browser: bool, **options: Any) -> bool:
+    """Serve the page of a gallery until a signal ends it; whether no intake was cut short."""
+    import signal
+    import threading
+    import webbrowser
+
+    from lookalike.web.app import create_app, run
+
+    chosen = listening.getsockname()[1]
+    token = secrets.token_urlsafe(16)
+    # Browsers leave the usual port of the web out.
+    behind = "" if chosen == 80 else f":{chosen}"
+    app = create_app(gallery, token, [f"{name}{behind}" for name in _names(host)], **options)
+    entry = f"http://{_written(host)}{behind}/?token={token}"
+    if host not in LOOPBACK:
+        say(
+            f"lookalike: other machines can reach this page at {host}, and whoever listens on the way "
+            "can read along, for it is not encrypted; whoever opens the address below first sees every "
+            "face and may decide who is who"
+        )
+    if hasattr(signal, "SIGPIPE"):
+        # Whoever asks may leave before the answer ends, which must not end us.
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    print(entry, flush=True)
+    say("Open this address in a browser; it works once. Ctrl-C ends the server.")
+    if browser:
+        # Some browsers keep whoever opens them waiting.
+        threading.Thread(target=webbrowser.open, args=(entry,), daemon=True).start()
+    # The server puts everything away, then raises the signal that ended it again: the usual way to end.
+    with suppress(Interrupted, KeyboardInterrupt):
+        run(app, listening)
+    intake = app.state.parts.intake
+    return intake is None or intake.is_complete
+
+
+def _gallery_of(folder: Path) -> Path:
+    """Where the gallery of a folder is kept: the same for the same place, and no other has it."""
+    name = "".join(c if c.isalnum() or c in " ._-" else "_" for c in readable(folder.name)).strip(". ")[:60]
+    mark = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
+    return _data_folder() / f"{name or 'folder'}-{mark}" / f"{name or 'folder'}.gallery"
+
+
+def _data_folder() -> Path:
+    """Where this system keeps what programs remember for one user; no cloud copies it unasked."""
+    home = Path.home()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "lookalike"
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "lookalike"
+    told = os.environ.get("XDG_DATA_HOME", "")
+    # As its specification says, a relative path counts as none.
+    return (Path(told) if os.path.isabs(told) else home / ".local" / "share") / "lookalike"
 
 
 def _listening(host: str, port: int | None) -> socket.socket:

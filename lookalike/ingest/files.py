@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -171,6 +171,25 @@ def find_files(source: Path) -> FoundFiles:
         if not (found.media or found.failed):
             raise BadInput(f"{readable(source)!r} is neither a photo nor a film that can be read")
         return found
+    for _ in _walk(source, found):
+        pass
+    return found
+
+
+def holds_media(folder: Path) -> bool:
+    """Whether `find_files` would find anything in a folder, or miss something; it looks no further than that.
+
+    Raises
+    ------
+    NotFound, BadInput
+        If the folder cannot be read.
+    """
+    found = FoundFiles()
+    return any(found.media or found.failed for _ in _walk(folder, found))
+
+
+def _walk(source: Path, found: FoundFiles) -> Iterator[None]:
+    """Put every file below a folder where it belongs, one at each step."""
     try:
         os.listdir(source)
     except OSError as reason:
@@ -190,9 +209,10 @@ def find_files(source: Path) -> FoundFiles:
             shown = name if below == "." else f"{below}/{name}"
             if leads_out(folder / name, source):
                 _leave_out(found, folder / name, source)
-                continue
-            _look(found, folder / name, _shown(shown), top if below == "." else _shown(below))
-    return found
+            else:
+                _look(found, folder / name, _shown(shown), top if below == "." else _shown(below))
+            yield
+    yield
 
 
 def _leave_out(found: FoundFiles, path: Path, source: Path) -> None:

@@ -24,6 +24,7 @@ from lookalike.ingest.seen import Described, Settings
 from lookalike.ingest.workers import Gathered, Workers, gather, is_grouped, place
 from lookalike.kernels.threads import thread_count
 from lookalike.progress import Forecast, Step, Track, silent
+from lookalike.progress import counted as counted_sets
 from lookalike.resources import Need, check
 
 
@@ -67,6 +68,22 @@ class Added:
         for one in fields(self):
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
+    def __str__(self) -> str:
+        left_out = f"; {len(self.barred)} barred and left out" if self.barred else ""
+        if not (self.files or self.known or self.failed):
+            return (
+                f"{counted_sets(len(self.added))} added, {len(self.unchanged)} were there already{left_out}"
+            )
+        said = f"{counted_sets(len(self.added))} added from {counted(self.files, 'file')}"
+        if self.files and not (self.added or self.grown):
+            said = f"no face was found in {counted(self.files, 'file')}"
+        # An album's set that this run made and then added to is only new.
+        grown = len(set(self.grown) - set(self.added))
+        said += f", {counted_sets(grown)} {'has' if grown == 1 else 'have'} more faces" if grown else ""
+        said += f"; {counted(self.known, 'file')} known already" if self.known else ""
+        said += left_out
+        return f"{said}; {counted(len(self.failed), 'file')} could not be read" if self.failed else said
+
 
 def add_footage(
     gallery: Path,
@@ -76,6 +93,10 @@ def add_footage(
     track: Track = silent,
     tell: Callable[[Plan], bool] = lambda plan: True,
     engine: Engine | None = None,
+    *,
+    workers: Workers | None = None,
+    done: Added | None = None,
+    soon: bool = False,
 ) -> Added:
     """Look for faces in photos and films, and keep every file's faces as soon as it is done.
 
@@ -100,6 +121,13 @@ def add_footage(
     engine : Engine, optional
         Whose workers look and describe, instead of children of this process; what they find is kept here, and
         is the same.
+    workers : Workers, optional
+        The children that look, which whoever gives them may stop; they are closed at the end.
+    done : Added, optional
+        What is filled while the work goes on, and returned.
+    soon : bool
+        Whether the first sets are wanted soon: what takes least is looked at first, and time is not taken to
+        measure the pace. Otherwise files come in the order in which people list them.
 
     Raises
     ------
@@ -122,18 +150,23 @@ def add_footage(
     away = None if engine is None or engine.is_here else engine
     if new and away is None:
         YUNET.read()  # no file is to blame for what is wrong with it
-    with Workers(settings) as workers:
-        films = track([file.path for file in new], "opening films", len(new))
+    with workers or Workers(settings) as workers:
+        paths = [file.path for file in new if file.media.kind == "video"]
+        films = workers.lengths(track(paths, "opening films", len(paths)))
         # No film takes less than a kilobyte a second: what claims to be longer must not stop the others.
-        each = zip(workers.lengths(films), new, strict=True)
-        lengths = [min(length, file.size / 1000) for length, file in each]
+        lengths = [min(next(films), file.size / 1000) if file.media.kind == "video" else 0.0 for file in new]
+        if soon:
+            # A photo takes as long as a second of film: who waits sees most people soonest in this order.
+            order = sorted(range(len(new)), key=lambda number: max(1.0, lengths[number]))
+            new, lengths = [new[number] for number in order], [lengths[number] for number in order]
         busy = thread_count() if away is None else away.workers
         others = len(known), found.others + len(found.failed)
         plan = make_plan(new, lengths, *others, busy)
-        if away is None and new:
+        if away is None and new and not soon:
             pace = measure(new, lengths, part, workers, plan.seconds, track)
             plan = make_plan(new, lengths, *others, busy, pace)
-        done = Added(failed=list(found.failed), known=len(known))
+        done = Added() if done is None else done
+        done.take(Added(failed=list(found.failed), known=len(known)))
         if not tell(plan):
             return done
         _date(gallery, [(found.media[number], known[number]) for number in undated], workers, track)

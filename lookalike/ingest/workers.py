@@ -225,6 +225,8 @@ class Workers:
         How many seconds a child may be silent.
     slowest : float
         How many seconds it may take, beside that, for each second of film.
+    going : threading.Event, optional
+        While it is not set, children are not listened to: each waits as soon as it has a few faces to tell.
     """
 
     def __init__(
@@ -234,12 +236,14 @@ class Workers:
         memory: int = MOST_MEMORY,
         patience: float = PATIENCE,
         slowest: float = SLOWEST,
+        going: threading.Event | None = None,
     ) -> None:
         self.settings = settings
         self.count = count
         self.memory = memory
         self.patience = patience
         self.slowest = slowest
+        self._going = going
         self._children: list[LookingChild] = []
         self._over = threading.Event()
 
@@ -308,6 +312,8 @@ class Workers:
                     queue = queues[number] = Queue(WAITING_ANSWERS)
                     ready[number].set()
                 for told in _told(child, paths[number], each, partial(is_wanted, number)):
+                    while self._going is not None and not (self._going.wait(0.2) or self.is_over):
+                        pass
                     while not self._over.is_set():
                         with suppress(Full):
                             queue.put(told, timeout=0.2)

@@ -22,6 +22,8 @@ from lookalike.web.models import (
     FilmMoment,
     GalleryView,
     History,
+    IntakeAsk,
+    IntakeView,
     JobAsk,
     JobList,
     JobView,
@@ -49,6 +51,7 @@ from lookalike.web.search import method_of
 
 if TYPE_CHECKING:
     from lookalike.web.app import Parts
+    from lookalike.web.intake import Intake
 
 
 # Seconds between two looks at a job, and after which a quiet stream shows that it is alive.
@@ -290,11 +293,35 @@ async def stop(request: Request, number: Number) -> JobView:
     return found.view()
 
 
+@router.get("/api/intake", response_model=IntakeView)
+async def intake(request: Request) -> IntakeView:
+    """How far the folder that `lookalike open` was given is taken in."""
+    return _intake(request).view()
+
+
+@router.post("/api/intake", response_model=IntakeView)
+def hold_intake(request: Request, ask: IntakeAsk) -> IntakeView:
+    """Let that rest, go on, or look for new files if it has ended."""
+    taking = _intake(request)
+    if ask.paused:
+        taking.pause()
+    else:
+        taking.resume()
+    return taking.view()
+
+
 @router.get("/api/jobs/{number}/events", response_class=StreamingResponse)
 async def events(request: Request, number: Number) -> StreamingResponse:
     """How far some work is, as server-sent events, each a job as JSON; the stream ends with the job."""
     jobs = parts_of(request).jobs
     return StreamingResponse(_events(jobs.get(number), jobs), media_type="text/event-stream")
+
+
+def _intake(request: Request) -> Intake:
+    found = parts_of(request).intake
+    if found is None:
+        raise NotFound("no folder is taken in here: this page was started by `lookalike serve`")
+    return found
 
 
 def _json(view: SearchView | EvidenceView | SetPage) -> Response:

@@ -6,7 +6,7 @@ import ipaddress
 import secrets
 import socket
 import threading
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -31,6 +31,7 @@ from lookalike.web.answers import Answering
 from lookalike.web.evidence import Evidence
 from lookalike.web.films import Films, Pictures
 from lookalike.web.guard import MOST_UPLOAD, Guard
+from lookalike.web.intake import Intake
 from lookalike.web.jobs import Jobs
 from lookalike.web.models import SearchAsk, Told
 from lookalike.web.people import Deciding
@@ -112,9 +113,19 @@ class Parts:
         The gallery file, opened for as long as the server runs.
     engine : Engine or str
         Where sets are compared.
+    folder : Path, optional
+        Taken in while the page is looked at.
+    tell : callable
+        Given sentences about that, for the terminal.
     """
 
-    def __init__(self, path: Path, engine: Engine | str = "local") -> None:
+    def __init__(
+        self,
+        path: Path,
+        engine: Engine | str = "local",
+        folder: Path | None = None,
+        tell: Callable[[str], None] = lambda words: None,
+    ) -> None:
         self.gallery = open_gallery(path)
         self.jobs = Jobs(path)
         self.pictures = Pictures(self.gallery, secrets.token_bytes(32))
@@ -125,6 +136,7 @@ class Parts:
         self.deciding = Deciding(self.gallery, self.browsing)
         self.answering = Answering(self.gallery, self.browsing, self.searches, self.uploads)
         self.evidence = Evidence(self.browsing, self.searches, self.answering)
+        self.intake = None if folder is None else Intake(folder, self.gallery, self.jobs, self.searches, tell)
 
     def begin(self) -> None:
         """Get ready for the usual question while the user still looks around."""
@@ -133,6 +145,8 @@ class Parts:
         usual = SearchAsk()
         if len(self.gallery):
             self.searches.begin(method_of(usual.similarity, usual.reranker, None))
+        if self.intake:
+            self.intake.begin()
 
     def _look(self) -> None:
         with suppress(LookalikeError):
@@ -151,6 +165,8 @@ def create_app(
     hosts: Collection[str],
     most_upload: int = MOST_UPLOAD,
     engine: Engine | str = "local",
+    folder: Path | None = None,
+    tell: Callable[[str], None] = lambda words: None,
 ) -> FastAPI:
     """The page and its JSON for one gallery.
 
@@ -166,13 +182,17 @@ def create_app(
         Largest upload, in bytes.
     engine : Engine or str
         Where sets are compared.
+    folder : Path, optional
+        Films and photos that are taken in while the page is looked at.
+    tell : callable
+        Given sentences about that, for the terminal.
 
     Raises
     ------
     NotFound, GalleryUnreadable, StorageFailed
         If the gallery cannot be opened.
     """
-    parts = Parts(path, engine)
+    parts = Parts(path, engine, folder, tell)
 
     @asynccontextmanager
     async def alive(app: FastAPI) -> AsyncIterator[None]:

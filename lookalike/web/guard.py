@@ -154,7 +154,7 @@ class Guard:
             return enter if known else self._wrong_token(request)
         if known or (request.method == "GET" and request.scope["path"].startswith(PUBLIC)):
             return None
-        return self._say(request, 401, "Open the address that `lookalike serve` printed, in this browser.")
+        return self._say(request, 401, "Open the address that `lookalike` printed, in this browser.")
 
     def _wrong_token(self, request: Request) -> Response:
         now = time.monotonic()
@@ -162,7 +162,7 @@ class Guard:
             return self._say(request, 429, "Too many wrong addresses were tried: wait a minute.")
         self._wrong.append(now)
         sentence = "This address has been used, or is not the printed one: it works once, in one browser."
-        return self._say(request, 401, f"{sentence} Start `lookalike serve` again for a new one.")
+        return self._say(request, 401, f"{sentence} Start `lookalike` again for a new one.")
 
     def _limited(self, request: Request, receive: Receive) -> Receive:
         """Stop reading a body that is too large, whatever it says of its length."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Literal, TypeVar
 
 from lookalike.errors import LookalikeError, NotFound
+from lookalike.progress import Forecast, Step
 from lookalike.web.models import JobView
 from lookalike.web.wording import sentence, where
 
@@ -60,21 +61,30 @@ class Job:
         self.number, self.kind, self.text = number, kind, text
         self.state: State = "waiting"
         self.done, self.total = 0, 0
+        # What the step is at, where it says so, and how many seconds it was expected to take.
+        self.at, self.expected = "", 0.0
         self.error, self.result = "", ""
         self.failure: LookalikeError | None = None
         self._work = work
         self._began = self._step_began = time.monotonic()
         self._ended: float | None = None
+        self._held_since: float | None = None
         self._lock = threading.Lock()
         self._stop = threading.Event()
+        # Set unless the work is to pause; others who do a part of it may wait for it too.
+        self.going = threading.Event()
+        self.going.set()
         self._stoppers: list[Callable[[], None]] = []
         self._finished = threading.Event()
 
     def track(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
-        """Watch the items of a step pass, as `lookalike.progress.Track` does; stop if asked to."""
-        self.text, self.done, self.total = text, 0, total or 0
+        """Watch the items of a step pass, as `lookalike.progress.Track` does; pause and stop if asked to."""
+        self.text, self.done, self.total, self.at = text, 0, total or 0, ""
         self._step_began = time.monotonic()
         for item in items:
+            if isinstance(item, Step):
+                self.at = item.words
+            self.going.wait()
             self.check()
             yield item
             self.done += 1
@@ -88,12 +98,28 @@ class Job:
         """Ask the work to stop at its next step, or at once where it can; what it has finished is kept."""
         with self._lock:
             self._stop.set()
+            self.going.set()
             if self.state == "waiting":
                 self._end("cancelled")
             stoppers = list(self._stoppers)
         for stop in stoppers:
             # Whoever asks waits for nothing.
             threading.Thread(target=stop, name=f"stops job {self.number}", daemon=True).start()
+
+    def pause(self) -> None:
+        """Let the work rest at its next step, until `resume`; what it holds in memory it keeps."""
+        with self._lock:
+            if self.going.is_set() and not (self.is_over or self._stop.is_set()):
+                self._held_since = time.monotonic()
+                self.going.clear()
+
+    def resume(self) -> None:
+        """Let the work go on; the pause does not count."""
+        with self._lock:
+            if self._held_since is not None:
+                self._step_began += time.monotonic() - self._held_since
+                self._held_since = None
+            self.going.set()
 
     @contextmanager
     def on_stop(self, stop: Callable[[], None]) -> Iterator[None]:
@@ -144,14 +170,20 @@ class Job:
     def view(self) -> JobView:
         """How far it is."""
         now = self._ended or time.monotonic()
-        done, total = self.done, self.total
-        running = self.state == "running" and done and total and done <= total
-        left = (now - self._step_began) / done * (total - done) if running else None
+        done, total, paused = self.done, self.total, not self.going.is_set()
+        running = self.state == "running" and total and done <= total and not paused
+        worked, left = now - self._step_began, None
+        if running and self.expected:
+            left = Forecast(self.expected, total).left(done, worked)
+        elif running and done:
+            left = worked / done * (total - done)
         return JobView(
             number=self.number,
             kind=self.kind,
             state=self.state,
+            paused=paused,
             text=self.text,
+            at=self.at,
             done=done,
             total=total or None,
             seconds=round(now - self._began, 1),

@@ -495,12 +495,17 @@ class JobAsk(Ask):
 
 
 class JobView(View):
-    """How far some long work is; `result` is what it made: the key of an upload, or words."""
+    """How far some long work is; `result` is what it made: the key of an upload, or words.
+
+    `text` says what it does, `at` what it is doing that to.
+    """
 
     number: int
     kind: str
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    paused: bool = False
     text: str
+    at: str = ""
     done: int = 0
     total: int | None = None
     seconds: float = 0.0
@@ -513,6 +518,40 @@ class JobList(View):
     """All work of this run of the server, the newest first."""
 
     jobs: list[JobView]
+
+
+class IntakeAsk(Ask):
+    """Whether taking in the folder shall rest; work that has ended is begun again by `false`."""
+
+    paused: bool
+
+
+class FileTold(View):
+    """A file, and what is to be said of it."""
+
+    file: str
+    words: str
+
+
+class IntakeView(View):
+    """How far the folder that `lookalike open` was given is taken in.
+
+    `words` say it for people, and `button` what can be done about it; `sets` are new in this run, of `files`
+    that were looked at; `known` were looked at in earlier runs. `unread_files` could not be read: `unread`
+    has the first 500 with the reason, `remarks` what else is to be said of files.
+    """
+
+    folder: str
+    gallery: str
+    job: JobView
+    words: str
+    button: str
+    sets: int
+    files: int
+    known: int
+    unread_files: int
+    unread: list[FileTold]
+    remarks: list[FileTold]
 
 
 class Told(View):

@@ -87,6 +87,7 @@ def collection(request: Request) -> HTMLResponse:
         ask=ask,
         page=page,
         filtered=filtered,
+        intake=parts.intake and parts.intake.view(),
         link=_linker(request),
     )
 

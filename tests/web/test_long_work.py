@@ -18,6 +18,7 @@ from lookalike import FaceSet, Gallery
 from lookalike.errors import BadInput, NotFound
 from lookalike.gallery import set_rows
 from lookalike.gallery.forget import remove
+from lookalike.progress import Step
 from lookalike.search.query import Search, open_search
 from lookalike.web import search as searches
 from lookalike.web.jobs import Job, Jobs
@@ -87,6 +88,52 @@ def test_a_job_says_how_far_it_is_and_stops_when_asked() -> None:
     assert job.view().state == "cancelled"
     jobs.close()
     assert jobs.start("late", "after the end", work).view().state == "cancelled"
+
+
+def test_a_job_rests_and_goes_on_and_the_rest_does_not_count() -> None:
+    jobs, step = Jobs(), threading.Semaphore(0)
+
+    def work(job: Job) -> str:
+        job.expected = 100.0
+        for _ in job.track((Step(f"file {number}") for number in range(4)), "counting", 4):
+            step.acquire(timeout=PATIENCE)
+        return "done"
+
+    job = jobs.start("a", "soon", work)
+    step.release(2)
+    until(lambda: job.view().done == 2 and job.view().at == "file 2")
+    # Two of four done, in hardly a moment of the hundred seconds expected: (25 + 0) / (0.25 + 0.5) * 0.5.
+    assert (job.view().left or 0.0) >= 16.6
+    job.pause()
+    step.release(2)
+    until(lambda: job.view().at == "file 3")
+    paused = job.view()
+    assert (paused.state, paused.paused, paused.done, paused.left) == ("running", True, 3, None)
+    job._step_began -= 50.0  # type: ignore[operator]
+    job._held_since -= 50.0  # type: ignore[operator]
+    job.resume()
+    assert job.wait(PATIENCE)
+    assert (job.view().state, job.view().paused) == ("done", False)
+    # Paused for fifty seconds: the step is as old as it was before.
+    assert job._step_began > job._began - 1.0
+    job.pause()
+    assert not job.view().paused
+    jobs.close()
+
+
+def test_a_job_that_rests_is_stopped_at_once() -> None:
+    jobs = Jobs()
+
+    def work(job: Job) -> str:
+        job.pause()
+        for _ in job.track(range(4), "counting", 4):
+            pass
+        return "done"
+
+    job = jobs.start("a", "soon", work)
+    until(lambda: job.view().paused)
+    jobs.close()
+    assert job.view().state == "cancelled"
 
 
 def test_a_job_that_fails_says_why(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,5 +1,5 @@
 // Long work: how far it is, until it ends.
-import { send } from "./api.js";
+import { refresh, send } from "./api.js";
 
 export function progressBox(note) {
   const box = document.createElement("div");
@@ -51,7 +51,7 @@ export async function prepare(place, then) {
   const text = place.querySelector("[data-text]");
   const look = setInterval(async () => {
     const { jobs } = await send("GET", "/api/jobs").catch(() => ({ jobs: [] }));
-    const running = jobs.find((job) => job.state === "running");
+    const running = jobs.find((job) => job.state === "running" && job.kind !== "intake");
     if (running) show(running, bar, text);
   }, 600);
   try {
@@ -65,4 +65,58 @@ export async function prepare(place, then) {
     clearInterval(look);
   }
   then();
+}
+
+// A folder that is taken in meanwhile: how far that is, and who was found. Nothing moves under somebody's hand.
+const [still, often, seldom] = [1500, 1000, 5000];
+
+function showIntake(place, view) {
+  const over = view.job.state !== "waiting" && view.job.state !== "running";
+  const bar = place.querySelector("progress");
+  bar.hidden = over;
+  bar.max = view.job.total || 1;
+  if (view.job.total) bar.value = view.job.done;
+  else bar.removeAttribute("value");
+  place.querySelector("[data-text]").textContent = view.words;
+  const button = place.querySelector("[data-do=hold]");
+  button.textContent = view.button;
+  button.dataset.paused = view.button === "Pause" ? "yes" : "no";
+  return over;
+}
+
+export async function hold(button) {
+  const view = await send("POST", "/api/intake", { paused: button.dataset.paused === "yes" });
+  showIntake(button.closest("[data-intake]"), view);
+}
+
+export function watchIntake(whenOver) {
+  let touched = -still;
+  for (const kind of ["pointermove", "pointerdown", "keydown", "wheel", "scroll"]) {
+    addEventListener(kind, () => { touched = performance.now(); }, { passive: true, capture: true });
+  }
+  const isFree = () => performance.now() - touched > still && scrollY < 200 && !document.querySelector("dialog[open]") && !document.activeElement.closest('[data-region="list"]');
+  let told = false;
+  const look = async () => {
+    let over = false;
+    if (document.visibilityState === "visible") {
+      try {
+        const view = await send("GET", "/api/intake");
+        const place = document.querySelector("[data-intake]");
+        over = showIntake(place, view);
+        if (`${view.sets}/${view.files}/${view.unread_files}` !== place.dataset.intake && isFree()) {
+          // What the collection is searched by is there from the first person on.
+          if (view.sets && !document.querySelector("form[data-live]")) location.reload();
+          await refresh();
+        }
+      } catch {
+        // Whether the server answers is told to who asks for something.
+      }
+    }
+    if (over && !told) {
+      told = true;
+      whenOver();
+    }
+    setTimeout(look, over ? seldom : often);
+  };
+  setTimeout(look, often);
 }

@@ -2,7 +2,7 @@
 import { refresh, wake } from "./api.js";
 import { amend, judgeRow, offerBack, undoLast, undoSome } from "./decide.js";
 import { film } from "./film.js";
-import { prepare } from "./jobs.js";
+import { hold, prepare, watchIntake } from "./jobs.js";
 import * as people from "./people.js";
 import { review } from "./review.js";
 import { why } from "./sheet.js";
@@ -25,6 +25,7 @@ const clicks = {
   amend,
   why: (link) => why(link.href),
   film: (from) => from.dataset.film && film(from),
+  hold,
   "choose-faces": chooseFaces,
   "choose-files": () => document.getElementById("files").click(),
   keep: (button) => keep(button.dataset.upload, button.dataset.person),
@@ -109,6 +110,7 @@ for (const { words, bad, back } of handed(waiting !== null)) {
   else if (Array.isArray(back)) offerBack(words, back);
   else offerUnkeep(words, back);
 }
-if (document.querySelector("[data-region]")) watch();
+if (document.querySelector("[data-intake]")) watchIntake(watch);
+else if (document.querySelector("[data-region]")) watch();
 watchDrops();
 wake();
