@@ -93,6 +93,12 @@ def find(
         Path | None,
         typer.Option(help="Also draw the answers, or the faces to choose from, into this PNG file."),
     ] = None,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the answers into this file.")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The format of --export (default: by its suffix).")
+    ] = None,
     shortlist: Annotated[
         bool | None,
         typer.Option(
@@ -109,10 +115,12 @@ def find(
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
     from lookalike import open_gallery, open_search
+    from lookalike.cli.exchange import check_export, export_answers
     from lookalike.search.picture import check_new, draw_faces, draw_ranking
     from lookalike.search.query import Several, check_top
 
     check_top(top)
+    check_export(export, format)
     if picture is not None:
         check_new(picture)
         if not picture.absolute().parent.exists():  # a slip of the pen, more likely than a wish
@@ -133,6 +141,7 @@ def find(
         ranking = search.find(asked, top)
         if picture is not None:
             draw_ranking(opened, search, asked, picture, top)
+        export_answers(opened, ranking, export, format, quiet)
         known = list(opened.listing(ranking.ids))
         files = opened.paths(ranking.ids)
     if ranking.total < ranking.sets:

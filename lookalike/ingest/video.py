@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -81,6 +82,18 @@ class Video:
         if self._stream.duration and self._stream.time_base:
             return float(self._stream.duration * self._stream.time_base)
         return (self._container.duration or 0) / 1e6
+
+    @property
+    def rates(self) -> tuple[Fraction | None, Fraction | None]:
+        """Frames a second: on average, and of the shortest frames; None where the film does not say."""
+        return self._stream.average_rate or None, self._stream.base_rate or None
+
+    @property
+    def start(self) -> str:
+        """The time code of the first frame as it is written in the film; empty if none is."""
+        written = (self._stream, *self._container.streams, self._container)
+        codes = (each.metadata.get("timecode", "") for each in written)
+        return next(filter(None, codes), "")[:100]
 
     def frames(self, since: float = 0.0, until: float = math.inf) -> Iterator[Frame]:
         """Every frame that can be decoded, with rising times from 0.
