@@ -37,9 +37,10 @@ td, th { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; }
 """
 MEANING: Final = (
     "The probability of an answer says how likely it is that the set shows the person of the query, as "
-    "estimated on this gallery itself, without labels: of 100 answers at 80 %, about 80 should be right. It is "
-    "an estimate by a program, no identification: people who are alike, faces that are small, dark or turned, "
-    "and groups whom the model knows less well make it err. Look at the faces and the films before you decide."
+    "estimated on this gallery itself, without labels: of 100 answers at 80 %, about 80 should be right. "
+    "It is an estimate by a program, no identification: people who are alike, faces that are small, dark or "
+    "turned, and groups whom the model knows less well make it err. Look at the faces and the films before "
+    "you decide."
 )
 
 
