@@ -170,16 +170,18 @@ def test_an_edit_list_is_exact_to_the_frame(rate: Fraction, code: str, suffix: s
 def test_a_rate_that_varies_leads_to_the_right_frame(tmp_path: Path) -> None:
     times = [0.0, *np.cumsum(np.resize([1 / 30, 1 / 12, 1 / 20, 1 / 25], 39)).tolist()]
     film = write_film(tmp_path / "film.mp4", Fraction(30), times=times)
-    for number, (time, _) in enumerate(shown(film)):
-        with film_gallery(tmp_path / f"g{number}", film, {"one": (time, time)}) as gallery:
-            path = tmp_path / f"{number}.otio"
-            done = export_as(gallery, path, "otio", rate=None)
-        assert len(done.remarks) == 1
-        assert "has a rate that varies, on average" in done.remarks[0]
-        [clip] = otio.adapters.read_from_file(str(path)).find_clips()
+    frames = shown(film)
+    spans = {f"{number:02d}": (time, time) for number, (time, _) in enumerate(frames)}
+    with film_gallery(tmp_path / "g", film, spans) as gallery:
+        done = export_as(gallery, tmp_path / "x.otio", "otio")
+    [remark] = done.remarks
+    assert "has a rate that varies, on average" in remark
+    clips = otio.adapters.read_from_file(str(tmp_path / "x.otio")).find_clips()
+    for number, clip in enumerate(clips):
         at = clip.source_range.start_time.to_seconds()
         # A player that comes there shows the last frame that has begun.
-        assert max(one for one, (begin, _) in enumerate(shown(film)) if begin <= at + 1e-3) == number
+        assert max(one for one, (begin, _) in enumerate(frames) if begin <= at + 1e-3) == number
+    assert number == len(frames) - 1
 
 
 @pytest.mark.parametrize(("rate", "code", "suffix"), CASES)
@@ -355,7 +357,7 @@ def test_an_edit_list_counts_in_one_way(tmp_path: Path) -> None:
 
 def test_more_than_an_edit_list_holds(tmp_path: Path) -> None:
     film = write_film(tmp_path / "film.mov", PAL, 10)
-    with film_gallery(tmp_path / "g", film, {f"s{n}": (0.04, 0.08) for n in range(1000)}) as gallery:
+    with film_gallery(tmp_path / "g", film, {f"s{n}": (0.04, 0.04) for n in range(1000)}) as gallery:
         for format in ("edl", "markers"):
             refused(gallery, tmp_path / "x", format, "has room for 999 events, and 1000 were chosen")
         export_as(gallery, tmp_path / "x.otio", "otio")
