@@ -23,6 +23,7 @@ LAYERS = {
     5: (
         "indexing",
         "search",
+        "exchange",
         "gallery.backup",
         "gallery.export",
         "gallery.forget",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lookalike import __version__
-from lookalike.cli import add, backup, decisions, evaluate, find, gallery, serve
+from lookalike.cli import add, backup, decisions, evaluate, exchange, find, gallery, serve
 from lookalike.cli.output import Json, Progresses, Quiet
 
 app = typer.Typer(
@@ -74,7 +74,8 @@ app.command()(gallery.status)
 app.command("list")(gallery.list_sets)
 app.command()(gallery.remove)
 app.command()(gallery.forget)
-app.command()(gallery.export)
+app.command()(exchange.export)
+app.command("import")(exchange.import_names)
 app.command()(gallery.merge)
 app.command(
     hidden=True,

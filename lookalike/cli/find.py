@@ -168,6 +168,12 @@ def find(
         Path | None,
         typer.Option(help="Also draw the answers, or the faces to choose from, into this PNG file."),
     ] = None,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the answers into this file.")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The format of --export (default: by its suffix).")
+    ] = None,
     shortlist: Annotated[
         bool | None,
         typer.Option(
@@ -209,23 +215,25 @@ def find(
 ) -> None:
     """Order all sets by how sure we are that they show the query's person."""
     from lookalike import open_gallery, open_search
+    from lookalike.cli.exchange import check_export, export_answers
     from lookalike.search.filters import Filter, depth, narrowed
     from lookalike.search.picture import check_new, draw_faces, draw_ranking
     from lookalike.search.query import Several, check_top
 
     check_top(top)
     texts = queries or []
-    if each and (person is not None or picture is not None):
-        raise BadInput("--each asks several questions: leave --person and --picture out")
+    if each and (person is not None or picture is not None or export is not None):
+        raise BadInput("--each asks several questions: leave --person, --picture and --export out")
     wanted = Filter(since, until, file, quality)
     if beside is not None and without is not None:
         raise BadInput("--with and --without ask two questions: give one of them")
     other = without if beside is None else beside
-    if other is not None and (wanted or each or leave_out or picture is not None):
+    if other is not None and (wanted or each or leave_out or picture is not None or export is not None):
         raise BadInput(
-            "--with and --without list places: leave --from, --to, --file, --quality, --each, --plain and "
-            "--picture out"
+            "--with and --without list places: leave --from, --to, --file, --quality, --each, --plain, "
+            "--picture and --export out"
         )
+    check_export(export, format)
     if picture is not None:
         check_new(picture)
         if not picture.absolute().parent.exists():  # a slip of the pen, more likely than a wish
@@ -255,6 +263,7 @@ def find(
         found, left_out = zip(*(narrowed(opened, one, wanted, top) for one in ranked), strict=True)
         if picture is not None:
             draw_ranking(opened, search, asked[0].asked, picture, top, ranking=found[0])
+        export_answers(opened, found[0], export, format, quiet)
         places = [_known(opened, ranking) for ranking in found]
     for ranking in found:
         if ranking.total < ranking.sets:

@@ -1,4 +1,4 @@
-"""Commands that keep a gallery: index, train, status, list, remove, export, merge, forget."""
+"""Commands that keep a gallery: index, train, status, list, remove, merge, forget."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _as_json(one: Bar) -> dict[str, object]:
     return {"number": one.number, "made": one.made, "entries": dict(one.counts), "models": list(one.models)}
 
 
-# Commands that keep a gallery: index, train, status, list, remove, export, merge.
+# Commands that keep a gallery: index, train, status, list, remove, merge.
 
 
 def index(
@@ -377,39 +377,6 @@ def remove(
     print(f"{counted(len(removed))} removed")
     if due is not None:
         print(f"file: {due_in_words(due, gallery)}")
-
-
-def export(
-    gallery: GalleryPath,
-    path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The .npz file to write; with --person, a folder.")
-    ],
-    sets: Annotated[
-        list[str] | None, typer.Argument(metavar="[SET...]", help="Set ids (default: all).")
-    ] = None,
-    pictures: Annotated[Path | None, typer.Option(help="Also write the pictures into this folder.")] = None,
-    person: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Write everything held about a person, for them to read."),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Write sets into a file that needs no gallery, and that `add` reads."""
-    from lookalike import open_gallery
-    from lookalike.gallery.export import export as export_sets
-    from lookalike.gallery.export import export_person
-
-    if person is not None and (sets or pictures):
-        raise BadInput("--person writes all sets and pictures of a person: leave SET and --pictures out")
-    with open_gallery(gallery) as opened:
-        if person is not None:
-            count = export_person(opened, path, person)
-        else:
-            count = export_sets(opened, path, sets or None, pictures)
-    if json:
-        print_json({"sets": count, "file": str(path)})
-    else:
-        print(f"{counted(count)} written to {path}")
 
 
 def merge(

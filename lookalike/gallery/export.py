@@ -1,27 +1,159 @@
-"""Export: everything a gallery holds about some sets, or about a person, in files that need no gallery."""
+"""Export: what a gallery holds about some sets, a person or the answers of a query, in files for others."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import atomic
 from lookalike.errors import BadInput, StorageFailed
+from lookalike.exchange.appearances import Selection, appearances
+from lookalike.exchange.sheet import as_sheet
+from lookalike.exchange.tables import as_json, as_parquet, as_table
+from lookalike.exchange.timelines import as_edl, as_markers, as_otio, as_vtt
+from lookalike.exchange.xmp import as_xmp
 from lookalike.faceset import FaceSet
 from lookalike.gallery.decision_log import Decision
 from lookalike.gallery.decisions import decision_lines, judged
 from lookalike.gallery.forget import find_person
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.set_rows import several
+from lookalike.ranking import Ranking
 
 Arrays = Mapping[str, NDArray[Any]]
+
+# What `add` reads; all other formats are for other programs.
+OWN: Final = "npz"
+# Each makes a file, or several with their names.
+FORMATS: Final[Mapping[str, Callable[[Selection], bytes | dict[str, bytes]]]] = {
+    "csv": as_table,
+    "json": as_json,
+    "parquet": as_parquet,
+    "vtt": as_vtt,
+    "edl": as_edl,
+    "markers": as_markers,
+    "otio": as_otio,
+    "xmp": as_xmp,
+    "html": as_sheet,
+}
+
+
+class Exported(NamedTuple):
+    """What was written: how many sets and appearances, how many files, and what is to be said about it."""
+
+    sets: int
+    appearances: int
+    files: int
+    remarks: tuple[str, ...]
+
+
+def format_of(path: Path, given: str | None = None, default: str | None = OWN) -> str:
+    """The format that is asked for by name, or by the suffix of a file.
+
+    Parameters
+    ----------
+    path : Path
+    given : str, optional
+        The name.
+    default : str, optional
+        For a suffix that is none of a format; such a path is refused if it is None.
+
+    Raises
+    ------
+    BadInput
+        If there is no such format.
+    """
+    found = path.suffix.lower().removeprefix(".") if given is None else given
+    if found in (*FORMATS, OWN):
+        return found
+    if given is None and default is not None:
+        return default
+    known = ", ".join(FORMATS if default is None else (OWN, *FORMATS))
+    told = (
+        f"the suffix of {str(path)!r} is of no format" if given is None else f"there is no format {given!r}"
+    )
+    raise BadInput(f"{told}: choose one of {known} by --format")
+
+
+def export_as(
+    gallery: Gallery,
+    path: Path,
+    format: str,
+    ids: Sequence[str] | None = None,
+    person: str | None = None,
+    ranking: Ranking | None = None,
+    rate: float | None = None,
+    start: str | None = None,
+) -> Exported:
+    """Write where people are seen into a file for another program.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    path : Path
+        Must not exist. Sidecars, and what has one file for each film if there are several, become a folder.
+    format : str
+        One of `FORMATS`.
+    ids : sequence of str, optional
+        Which sets; all unless something else is given.
+    person : str, optional
+        All sets of the person who is called so.
+    ranking : Ranking, optional
+        Its answers, in their order.
+    rate : float, optional
+        Frames a second of films that do not say.
+    start : str, optional
+        Time code of the first frame of films that have none, or none that can be read.
+
+    Raises
+    ------
+    NotFound
+        If there is no such set or person.
+    BadInput
+        If the path exists, or there is nothing to export in this format; it says why.
+    StorageFailed
+        If the disk refuses; then nothing is there.
+    """
+    if format not in FORMATS:
+        raise BadInput(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}")
+    somebody = None if person is None else find_person(gallery, person)
+    seen = tuple(appearances(gallery, ids if somebody is None else somebody.sets, ranking))
+    if not seen:
+        raise BadInput(f"there is nothing to export: no set was chosen, or {gallery.path} is empty")
+    title = somebody.name if somebody else ranking.query if ranking else gallery.path.name
+    chosen = Selection(gallery, title, seen, somebody, ranking, rate, start)
+    try:
+        _refuse_taken(path)
+        written = FORMATS[format](chosen)
+        _put(path, written)
+    except OSError as reason:
+        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
+    files = 1 if isinstance(written, bytes) else len(written)
+    return Exported(len({one.set_id for one in seen}), len(seen), files, tuple(chosen.remarks))
+
+
+def _put(path: Path, written: bytes | dict[str, bytes]) -> None:
+    """Write a file, or a folder of files, whole or not at all."""
+    if isinstance(written, bytes):
+        atomic.write(path, written)
+        return
+    aside = atomic.beside(path)
+    try:
+        atomic.make_folder(aside)
+        for name, content in written.items():
+            atomic.make_folders((aside / name).parent)
+            atomic.write_new(aside / name, content)
+        atomic.rename(aside, path)
+    finally:
+        atomic.delete_tree(aside)
+    atomic.sync(path.absolute().parent)
 
 
 def export(

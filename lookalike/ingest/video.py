@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -86,6 +87,21 @@ class Video:
     def tags(self) -> dict[str, str]:
         """What the container says of the film; where it is silent, what the stream of pictures says."""
         return {**self._stream.metadata, **self._container.metadata}
+
+    @property
+    def rates(self) -> tuple[Fraction | None, Fraction | None]:
+        """Frames a second: on average, and of the shortest frames; None where the film does not say."""
+        return self._stream.average_rate or None, self._stream.base_rate or None
+
+    @property
+    def start(self) -> str:
+        """The time code of the first frame as it is written in the film; empty if none is."""
+        written = (self._stream, *self._container.streams, self._container)
+        # Matroska writes the names of what it knows in capitals.
+        found = (
+            code for each in written for name, code in each.metadata.items() if name.lower() == "timecode"
+        )
+        return next(filter(None, found), "")[:100]
 
     def frames(self, since: float = 0.0, until: float = math.inf) -> Iterator[Frame]:
         """Every frame that can be decoded, with rising times from 0.

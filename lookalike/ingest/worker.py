@@ -1,8 +1,8 @@
 """Worker: what runs in a sandbox; decoders may crash here, or fill the memory, and harm nobody.
 
 Run as a module with one argument, the limits as JSON. A request is a line of JSON: a photo or film to look
-at, a source of ready-made faces, pictures that may be crops, a moment of a film, arrays of a .mat file.
-`sandbox` is the other end.
+at, the header of a file, a source of ready-made faces, pictures that may be crops, a moment of a film,
+arrays of a .mat file. `sandbox` is the other end.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import IO, Any, Final
 
 from lookalike.errors import LookalikeError
 from lookalike.ingest.dates import captured
+from lookalike.ingest.header import read_header
 from lookalike.ingest.pictures import read_crop
 from lookalike.ingest.readers.mat import packed, read_mat
 from lookalike.ingest.sandbox import limit_seconds, restrict, send, take_pipes
@@ -114,6 +115,11 @@ def _captured(request: dict[str, Any]) -> Answers:
     yield {"captured": captured(Path(request["captured"]))}, []
 
 
+def _header(request: dict[str, Any]) -> Answers:
+    """What a film, a photo or a sidecar says of itself."""
+    yield read_header(Path(request["header"])).message()
+
+
 def _source(request: dict[str, Any]) -> Answers:
     """The sets of a source; first a word that it was found to be readable."""
     path, array = Path(request["source"]), request["array"]
@@ -156,6 +162,7 @@ ANSWERS: Final = {
     "look": _look,
     "length": _length,
     "captured": _captured,
+    "header": _header,
     "source": _source,
     "crops": _crops,
     "still": _still,

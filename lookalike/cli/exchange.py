@@ -1,0 +1,177 @@
+"""Commands that hand on and take over: export, import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lookalike.cli.output import GalleryPath, Json, Progresses, Quiet, plain, print_json, print_table, say
+from lookalike.errors import BadInput, NotFound
+from lookalike.progress import counted
+
+if TYPE_CHECKING:
+    from lookalike import Gallery, Ranking
+    from lookalike.exchange.names import NamesRead
+    from lookalike.gallery.export import Exported
+
+FORMAT_HELP = "npz, csv, json, parquet, vtt, edl, markers, otio, xmp or html"
+
+
+def export(
+    gallery: GalleryPath,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE] [SET...]", help="The file to write, unless --out says, and set ids."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file or folder to write; must not exist.")
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help=f"{FORMAT_HELP} (default: by the suffix of FILE, else npz)."),
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="A person's sets; as npz, all that is held about them, in a folder."
+        ),
+    ] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Also write the pictures into this folder.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(metavar="N", help="Frames a second of films that do not say.")
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODE", help="Time code of the first frame of films without one, as 01:00:00:00."
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write sets or a person into a file: for `add`, a spreadsheet, an editor, a photo library, a reader."""
+    from lookalike import open_gallery
+    from lookalike.gallery import export as work
+
+    path, sets = _file_and_sets(words or [], out)
+    chosen = work.format_of(path, format)
+    if chosen == work.OWN and (rate is not None or start is not None):
+        raise BadInput("--rate and --start are about time codes: give --format edl, markers or otio too")
+    if person is not None and (sets or pictures):
+        raise BadInput("--person writes all sets and pictures of a person: leave SET and --pictures out")
+    if chosen != work.OWN and pictures is not None:
+        raise BadInput("--pictures goes with --format npz: leave one of them out")
+    with open_gallery(gallery) as opened:
+        if chosen != work.OWN:
+            done = work.export_as(opened, path, chosen, sets or None, person, rate=rate, start=start)
+            _print_exported(done, path, json, quiet)
+            return
+        if person is not None:
+            count = work.export_person(opened, path, person)
+        else:
+            count = work.export(opened, path, sets or None, pictures)
+    if json:
+        print_json({"sets": count, "file": str(path)})
+    else:
+        print(f"{counted(count)} written to {path}")
+
+
+def _file_and_sets(words: list[str], out: Path | None) -> tuple[Path, list[str]]:
+    if out is not None:
+        return out, words
+    if not words:
+        raise typer.BadParameter("say which file to write: FILE, or --out FILE")
+    return Path(words[0]), words[1:]
+
+
+def _print_exported(done: Exported, path: Path, json: bool, quiet: bool) -> None:
+    for remark in done.remarks:
+        say(plain(remark), quiet)
+    if json:
+        told = {"sets": done.sets, "appearances": done.appearances, "files": done.files, "file": str(path)}
+        print_json({**told, "remarks": list(done.remarks)})
+        return
+    files = "" if done.files == 1 else f", {done.files} files"
+    print(f"{counted(done.sets)} written to {path}{files}")
+
+
+def export_answers(
+    gallery: Gallery, ranking: Ranking, path: Path | None, format: str | None, quiet: bool
+) -> None:
+    """Write the answers of a query, if a file was named for them."""
+    from lookalike.gallery.export import export_as, format_of
+
+    if path is not None:
+        for remark in export_as(gallery, path, format_of(path, format, None), ranking=ranking).remarks:
+            say(plain(remark), quiet)
+        say(f"the answers are in {path}", quiet)
+
+
+def check_export(path: Path | None, format: str | None) -> None:
+    """Refuse a file for the answers that could not be written, before anything is computed."""
+    from lookalike.gallery.export import OWN, format_of
+
+    if path is None:
+        if format is not None:
+            raise BadInput("--format is about --export: give a file too")
+        return
+    if format_of(path, format, None) == OWN:
+        raise BadInput("answers are not written as npz: choose csv, json or another --format")
+    if path.exists():
+        raise BadInput(f"{path} is there already: choose another name, or remove it")
+    if not path.absolute().parent.exists():
+        raise NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
+
+
+def import_names(
+    gallery: GalleryPath,
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="SOURCE...", help="Photos, .xmp sidecars, folders of these.")
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Decide nothing; say who would get which name.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Name people by the faces that a photo library marked (digiKam, Lightroom, Picasa: XMP regions)."""
+    from lookalike import open_gallery
+    from lookalike.exchange.names import read_names
+
+    with open_gallery(gallery) as opened:
+        done = read_names(opened, sources, Progresses(quiet), dry_run)
+    _print_names(done, json, dry_run, quiet)
+
+
+def _print_names(done: NamesRead, json: bool, dry_run: bool, quiet: bool) -> None:
+    if json:
+        print_json(
+            {
+                "people": done.people,
+                "decisions": done.decided,
+                "files": done.files,
+                "regions": done.regions,
+                "known": done.known,
+                "unmatched": [one._asdict() for one in done.unmatched],
+                "failed": [{"file": file, "reason": reason} for file, reason in done.failed],
+            }
+        )
+        return
+    for _, reason in done.failed:
+        say(f"left out: {plain(reason)}", quiet)
+    columns = [("name", "left"), ("sets", "right"), ("first set", "left")]
+    if done.people:
+        print_table(columns, ((name, len(sets), sets[0]) for name, sets in done.people.items()))
+    if done.unmatched:
+        print_table(
+            [("not matched", "left"), ("in", "left"), ("why", "left")],
+            ((one.name, one.file, one.reason) for one in done.unmatched),
+        )
+    would = "would get" if dry_run else "got"
+    named = sum(len(sets) for sets in done.people.values())
+    told = f"{done.regions} marked faces with names in {done.files} photos: {counted(named)} {would} a name"
+    print(f"{told}, {done.known} had it already, {len(done.unmatched)} not matched")
+    if done.decided:
+        print(f"decisions {done.decided[0]} to {done.decided[-1]}, which can be undone")

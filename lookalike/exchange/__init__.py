@@ -1,0 +1,1 @@
+"""Exchange: files that other programs read and write."""
