@@ -226,6 +226,10 @@ def in_words(
         "merge": f"{who} is the same person as {names.get(decision.other or 0, 'somebody')}.",
         "split": f"{many} {was} taken out of {who}"
         + (f" and {is_now} called {decision.name} now." if decision.name else "."),
+        "join": f"{many} {shows} one person.",
+        "reject": f"{many} {'is' if len(decision.sets) == 1 else 'are'} not one person.",
+        "part": f"{counted(decision.other or 0, 'clip')} {'shows' if decision.other == 1 else 'show'} somebody "
+        f"else than {counted(len(decision.sets) - (decision.other or 0), 'other')}.",
         "undo": f"Decision {decision.other} was undone.",
     }
     return sentences.get(decision.kind, decision.kind)
