@@ -54,8 +54,8 @@ class Decision:
     name : str
         The name given; a ``split`` without one takes the sets out of the person, and that is all.
     other : int or None
-        The person into whom ``merge`` leads, the decision that ``undo`` takes back, or how many of the sets of
-        a ``part`` leave.
+        The person into whom ``merge`` leads, the decision that ``undo`` takes back, or how many of the sets
+        of a ``part`` leave.
     undone : bool
         Whether a later decision took it back.
     """

@@ -238,7 +238,10 @@ def part(gallery: Gallery | OpenLog, leaving: Sequence[str], staying: Sequence[s
     NotFound
         If there is no such set.
     """
-    left, right = sorted(_distinct(leaving, "those that leave")), sorted(_distinct(staying, "those that stay"))
+    left, right = (
+        sorted(_distinct(leaving, "those that leave")),
+        sorted(_distinct(staying, "those that stay")),
+    )
     if both := set(left) & set(right):
         raise BadInput(f"a set either leaves or stays, got {min(both)!r} twice: leave it out on one side")
     with _opened(gallery) as log:

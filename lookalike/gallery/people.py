@@ -1,10 +1,10 @@
 """People: what all decisions of a gallery add up to.
 
-Sets and people are points. ``same`` ties two sets, ``join`` several, ``name`` ties sets to a person, ``merge``
-ties two people; whatever hangs together is one person. A later verdict on a pair takes the place of the earlier
-one, and ``split`` cuts the ties between the sets that leave and all others. ``part`` says of every set that
-leaves and every set that stays that they are different. ``reject`` says nothing of any two sets but that they
-are not proposed as one person again.
+Sets and people are points. ``same`` ties two sets, ``join`` several, ``name`` ties sets to a person,
+``merge`` ties two people; whatever hangs together is one person. A later verdict on a pair takes the place of
+the earlier one, and ``split`` cuts the ties between the sets that leave and all others. ``part`` says of
+every set that leaves and every set that stays that they are different. ``reject`` says nothing of any two sets but
+that they are not proposed as one person again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lookalike.gallery.media import Pair
 
 logger = logging.getLogger(__name__)
 
-# Sets are their ids, people their numbers; somebody without a name goes by the decision that joined their sets.
+# Sets are their ids, people their numbers; somebody without a name goes by the decision that joined them.
 Nameless = tuple[str, int]
 Point = str | int | Nameless
 

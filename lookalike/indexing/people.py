@@ -6,9 +6,11 @@ import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, NotFound, StorageFailed
 from lookalike.gallery.decisions import judged
@@ -17,10 +19,11 @@ from lookalike.gallery.people import Judged
 from lookalike.indexing.build import index
 from lookalike.indexing.fit import kept, kind_of, shaped_by, train
 from lookalike.method.agreement import Agreement
-from lookalike.method.groups import Bonds, Groups, agreement_of_few, chance, mean_directions, propose
+from lookalike.method.groups import WEIGHTS, Bonds, Groups, agreement_of_few, mean_directions, propose
 from lookalike.method.tables import HeldGallery, Tables
 from lookalike.progress import Before, Track, silent
 from lookalike.rerankers.contract import Reranker
+from lookalike.similarities.contract import PreparedSets
 
 logger = logging.getLogger(__name__)
 
@@ -169,7 +172,7 @@ def bonds_of(known: Judged, tables: Tables) -> Bonds:
     return Bonds(leaders, names, _pairs(apart), _pairs(rejected))
 
 
-def _pairs(found: set[tuple[int, int]]) -> np.typing.NDArray[np.int64]:
+def _pairs(found: set[tuple[int, int]]) -> NDArray[np.int64]:
     return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
 
@@ -178,7 +181,8 @@ def _groups(gallery: Gallery, tables: Tables, reranker: Reranker, bonds: Bonds) 
     digest = hashlib.sha256()
     for array in vars(bonds).values():
         digest.update(array.tobytes())
-    names = f"people of {kind_of(tables, reranker, 0)}", f"{FORMAT}|{shaped_by(reranker, 0)}|{digest.hexdigest()}"
+    kind = f"people of {kind_of(tables, reranker, 0)}"
+    shape = f"people {FORMAT}|{WEIGHTS}|{shaped_by(reranker, 0)}|{digest.hexdigest()}"
     made: list[Groups] = []
 
     def make() -> Groups:
@@ -186,7 +190,7 @@ def _groups(gallery: Gallery, tables: Tables, reranker: Reranker, bonds: Bonds) 
         return made[-1]
 
     try:
-        return kept(gallery, tables, *names, make, Groups.to_arrays, Groups.from_arrays)
+        return kept(gallery, tables, kind, shape, make, Groups.to_arrays, Groups.from_arrays)
     except StorageFailed as reason:
         # A gallery that may be read may be asked.
         logger.warning("proposed people are not kept: %s", reason)
@@ -212,8 +216,12 @@ def grouped(tables: Tables, reranker: Reranker, bonds: Bonds) -> Groups:
         everybody = np.arange(len(tables))
         alone = np.full(len(tables), np.inf)
         return Groups(bonds.leaders.copy(), alone, np.empty((0, 2), everybody.dtype), np.empty(0))
-    sets = tables.sets.here if isinstance(tables.sets, HeldGallery) else tables.sets
-    return propose(agreement, mean_directions(*tables.similarity.faces(sets)), bonds)
+    return propose(agreement, mean_directions(*tables.similarity.faces(_here(tables))), bonds)
+
+
+def _here(tables: Tables) -> PreparedSets:
+    """The sets of an index in this process."""
+    return tables.sets.here if isinstance(tables.sets, HeldGallery) else cast(PreparedSets, tables.sets)
 
 
 def _told(known: Judged, tables: Tables, groups: Groups) -> Census:
@@ -266,14 +274,13 @@ def _core(known: Judged, sets: Sequence[str]) -> tuple[str, ...]:
 
 def _faces(tables: Tables, numbers: Sequence[int]) -> tuple[Face, ...]:
     """The faces in the middle of a group: of the sets nearest to its mean, the face nearest to it."""
-    sets = tables.sets.here if isinstance(tables.sets, HeldGallery) else tables.sets
-    own = sets[np.array(numbers)]
+    own = _here(tables)[np.array(numbers)]
     faces, starts = tables.similarity.faces(own)
     middle = mean_directions(faces, starts).sum(axis=0)
     near = faces.astype(np.float64) @ middle
-    best = [int(starts[place] + near[starts[place] : starts[place + 1]].argmax()) for place in range(len(own))]
+    best = [first + int(near[first:last].argmax()) for first, last in pairwise(starts.tolist())]
     order = sorted(range(len(own)), key=lambda place: (-near[best[place]], place))[:MOST_FACES]
-    chosen = own.arrays["chosen"] if "chosen" in own.arrays else None
+    chosen = own.arrays.get("chosen")
     return tuple(
         Face(
             tables.ids[numbers[place]],

@@ -21,7 +21,13 @@ TINY = 1e-6
 
 @compiled
 def agreements(
-    lists: Ints, starts: Ints, columns: NDArray[Any], weights: NDArray[Any], first: int, last: int, found: Doubles
+    lists: Ints,
+    starts: Ints,
+    columns: NDArray[Any],
+    weights: NDArray[Any],
+    first: int,
+    last: int,
+    found: Doubles,
 ) -> None:
     """Jaccard similarity of the vectors of some sets with those of the sets that they list.
 

@@ -3,11 +3,11 @@
 Groups begin as single sets, or as what was decided to be one person. Those two that belong together most are
 joined, again and again, while their score is above 0:
 
-    score(A, B) = 9 c + 4 t + 2 logit(J) + 4/3 ln(min(larger, 64)) - 11
+    score(A, B) = 8.3 c + 4.6 t + 1.8 logit(J) + 1.6 ln(min(larger, 64)) - 0.25 ln(smaller) - 11.1
 
-c is the cosine of their summed vectors beyond what strangers have, t the lower of their mean trusts in lists of
-neighbours, J the mean agreement of all pairs between them (of pairs that nobody lists it is 0), and larger the
-larger of their sizes. All of it is told by the gallery itself, so no threshold depends on the descriptor.
+c is the cosine of their summed vectors beyond what strangers have, t the lower of their mean trusts in lists
+of neighbours, J the mean agreement of all pairs between them (of pairs that nobody lists it is 0), larger and
+smaller their sizes. All of it is told by the gallery itself, so no threshold depends on the descriptor.
 """
 
 from __future__ import annotations
@@ -31,9 +31,14 @@ Values = NDArray[np.float64]
 
 # Weights of the cosine, of trust, of agreement, of the larger size and of the smaller one, and what is added
 # (chosen with labels).
-WEIGHTS = (9.0, 4.0, 2.0, 4 / 3, 0.0, -11.0)
+WEIGHTS = (8.3, 4.6, 1.8, 1.6, -0.25, -11.1)
 # Pairs that were not joined are worth a question down to this score, about even odds (chosen with labels).
 DOUBT = -2.0
+# Logit of the probability that a group shows one person only, by the least score at which it was joined; and
+# that two groups of several sets, which were not joined, are the same (chosen with labels, by logistic
+# regression on galleries of many shapes).
+GROUP_SLOPE, GROUP_LEVEL = 0.6, 2.4
+PAIR_SLOPE, PAIR_LEVEL = 1.6, 2.2
 # Links of a set that are looked at.
 MOST_LINKS = 64
 # Fewer sets have no lists that could agree.
@@ -91,8 +96,8 @@ class Groups:
     scores: Values
 
     def probability(self, group: int) -> float:
-        """How likely a group is one person: as likely as the least likely of its joins was right."""
-        return float(chance(self.weakest[group]))
+        """How likely a group is one person, by the least score at which it was joined."""
+        return float(expit(GROUP_SLOPE * self.weakest[group] + GROUP_LEVEL))
 
     def unsure(self) -> dict[int, tuple[int, float]]:
         """Single sets that may belong to a larger group: that group, the best of them, and the score."""
@@ -111,7 +116,7 @@ class Groups:
         """
         sizes = np.bincount(self.owners, minlength=len(self.owners))
         counts = sizes[self.pairs]
-        chances = chance(self.scores)
+        chances = expit(PAIR_SLOPE * self.scores + PAIR_LEVEL)
         order = np.lexsort((*self.pairs.T[::-1], -chances * counts.prod(axis=1)))
         return [
             (*self.pairs[place].tolist(), float(chances[place]))
@@ -127,14 +132,6 @@ class Groups:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Undo `to_arrays`."""
         return cls(**arrays)
-
-
-def chance(scores: Any) -> Any:
-    """Probability that two groups of this score are one person (constants chosen with labels)."""
-    return expit(SLOPE * np.asarray(scores) + LEVEL)
-
-
-SLOPE, LEVEL = 1.0, 1.5
 
 
 def propose(agreement: Agreement, vectors: Values, bonds: Bonds) -> Groups:
@@ -170,8 +167,8 @@ def propose(agreement: Agreement, vectors: Values, bonds: Bonds) -> Groups:
         starts,
         links,
         agreed.ravel()[first],
-        *_both_ways(*bonds.apart.T, total)[:2],
-        *_rows_of(*bonds.rejected.T, total),
+        *_both_ways(bonds.apart[:, 0], bonds.apart[:, 1], total)[:2],
+        *_rows_of(bonds.rejected, total),
         np.array(vectors, dtype=np.float64),
         strangers_of(vectors),
         trusts,
@@ -229,12 +226,13 @@ def strangers_of(vectors: Values) -> float:
 
 
 def _both_ways(ones: Numbers, others: Numbers, total: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Pairs row by row, each in the rows of both and once: where rows begin, who is there, from which pair."""
+    """Pairs row by row, each once in the rows of both: where rows begin, who is there, from which pair."""
     keys, first = np.unique(np.concatenate([ones * total + others, others * total + ones]), return_index=True)
     owners, found = np.divmod(keys, total)
     return np.searchsorted(owners, np.arange(total + 1)), found, first % max(1, len(ones))
 
 
-def _rows_of(owners: Numbers, values: Numbers, total: int) -> tuple[Numbers, Numbers]:
+def _rows_of(pairs: Numbers, total: int) -> tuple[Numbers, Numbers]:
+    owners, values = pairs[:, 0], pairs[:, 1]
     order = np.lexsort((values, owners))
     return np.searchsorted(owners[order], np.arange(total + 1)), np.ascontiguousarray(values[order])

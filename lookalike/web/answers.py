@@ -166,6 +166,7 @@ class Answering:
             confirmed = _there(known.confirmed(question.set_id), catalogue)
             rejected = _there(known.rejected(question.set_id), catalogue)
         numbers = search.tables.numbers
+        asking = [*confirmed, *(catalogue.ids[key] for key in ask.together if key in catalogue.ids)]
         if question.set_id is not None and numbers.keys() == {question.set_id}:
             refined = nobody(search, question.asked)
         else:
@@ -173,7 +174,7 @@ class Answering:
                 refined = refine(
                     search,
                     question.asked,
-                    [one for one in confirmed if one in numbers],
+                    [one for one in asking if one in numbers],
                     [one for one in rejected if one in numbers],
                     _depth(search, ask.top) if deep else ask.top,
                 )
