@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lookalike.gallery.verify import verify
     from lookalike.indexing.build import index
     from lookalike.indexing.fit import train
+    from lookalike.indexing.people import Identity, people
     from lookalike.ingest.add import add
     from lookalike.ranking import Answer, Ranking
     from lookalike.search.explain import Explanation, Influence, Relative, Witness
@@ -31,6 +32,7 @@ __all__ = [
     "FaceSet",
     "Finding",
     "Gallery",
+    "Identity",
     "Influence",
     "LookalikeError",
     "Ranking",
@@ -44,6 +46,7 @@ __all__ = [
     "index",
     "open_gallery",
     "open_search",
+    "people",
     "remove",
     "train",
     "verify",
@@ -62,6 +65,8 @@ _HOMES = {
     "FaceSet": "faceset",
     "forget": "gallery.forget",
     "index": "indexing.build",
+    "Identity": "indexing.people",
+    "people": "indexing.people",
     "add": "ingest.add",
     "Answer": "ranking",
     "Ranking": "ranking",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lookalike import __version__
-from lookalike.cli import add, backup, decisions, evaluate, exchange, find, gallery, serve
+from lookalike.cli import add, backup, decisions, evaluate, exchange, find, gallery, people, serve
 from lookalike.cli.output import Json, Progresses, Quiet
 
 app = typer.Typer(
@@ -64,6 +64,7 @@ app.command()(gallery.index)
 app.command()(gallery.train)
 app.command()(find.find)
 app.command()(find.explain)
+app.command()(people.people)
 app.command()(decisions.judge)
 app.command()(decisions.name)
 app.command()(decisions.undo)

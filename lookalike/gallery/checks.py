@@ -426,7 +426,7 @@ def _decisions(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
     numbers, people = {one.number for one in log}, {one.number for one in log if one.makes_person}
     for one in log:
         known = numbers if one.kind == "undo" else people
-        if one.other is not None and one.other not in known:
+        if one.kind != "part" and one.other is not None and one.other not in known:
             yield of_gallery(path, f"decision {one.number} speaks of {one.other}, which is not there")
         if one.person is not None and one.person not in people:
             yield of_gallery(path, f"decision {one.number} speaks of person {one.person}, who is not there")

@@ -17,7 +17,9 @@ from lookalike.gallery.media import Pair
 
 # What can be said of two sets, a query and an answer to it.
 VERDICTS: Final = ("same", "different", "unsure")
-KINDS: Final = (*VERDICTS, "name", "rename", "merge", "split", "undo")
+# What can be said of proposed people: all of them are one person, they are not, some are not the others.
+PROPOSALS: Final = ("join", "reject", "part")
+KINDS: Final = (*VERDICTS, "name", "rename", "merge", "split", *PROPOSALS, "undo")
 LONGEST_NAME: Final = 200
 # Controls, half characters and ends of lines: they would break tables, and nobody is called so.
 NO_LETTERS: Final = ("Cc", "Cs", "Zl", "Zp")
@@ -43,14 +45,17 @@ class Decision:
     kind : str
         One of `KINDS`.
     sets : tuple of str
-        Of a verdict the query and the answer; else the sets that were named or split off.
+        Of a verdict the query and the answer; of a ``join`` those that show one person, of a ``reject`` those
+        of a proposal that do not, of a ``part`` first those that leave and then those that stay; else the
+        sets that were named or split off.
     person : int or None
         The person spoken of. A ``name`` without one makes a person, and so does a ``split`` with a name: the
         person's number is that of the decision.
     name : str
         The name given; a ``split`` without one takes the sets out of the person, and that is all.
     other : int or None
-        The person into whom ``merge`` leads, or the decision that ``undo`` takes back.
+        The person into whom ``merge`` leads, the decision that ``undo`` takes back, or how many of the sets
+        of a ``part`` leave.
     undone : bool
         Whether a later decision took it back.
     """
@@ -68,6 +73,11 @@ class Decision:
     def makes_person(self) -> bool:
         """Whether it makes a person, whose number is its own."""
         return self.person is None if self.kind == "name" else self.kind == "split" and self.name != ""
+
+    @property
+    def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Of a ``part``, the sets that leave and those that stay."""
+        return self.sets[: self.other], self.sets[self.other :]
 
 
 def draft(
@@ -154,6 +164,8 @@ def _is_whole(decision: Decision) -> bool:
         isinstance(text, str) for text in (decision.made, decision.kind, decision.name, *decision.sets)
     )
     if not (isinstance(decision.number, int) and whole and texts and decision.kind in KINDS):
+        return False
+    if decision.kind == "part" and not 0 < (decision.other or 0) < len(decision.sets):
         return False
     return decision.kind not in VERDICTS or len(set(decision.sets)) == len(decision.sets) == 2
 

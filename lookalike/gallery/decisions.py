@@ -221,6 +221,72 @@ def split(gallery: Gallery | OpenLog, person: int, sets: Sequence[str], name: st
         return _person(verdicts, NEW, stored.number) if called else None
 
 
+# Proposed people.
+
+
+def accept(gallery: Gallery | OpenLog, sets: Sequence[str]) -> Decision | None:
+    """Say that several sets show one person, who has no name yet; None if that is known already.
+
+    Raises
+    ------
+    BadInput
+        If there are not two sets at least.
+    Conflict
+        If something says that they are of several people.
+    NotFound
+        If there is no such set.
+    """
+    asked = _several(sets)
+    with _opened(gallery) as log:
+        log.check(asked)
+        verdicts = folded(log.decisions, log.apart)
+        if set(asked) <= verdicts.together(asked[0]):
+            return None
+        return _add(log, verdicts, draft("join", tuple(sorted(asked))))
+
+
+def reject(gallery: Gallery | OpenLog, sets: Sequence[str]) -> Decision:
+    """Say that sets that were proposed as one person are not: no two of them are proposed again.
+
+    Nothing is said of any two of them: these may be one person, and be judged or named so.
+    """
+    asked = _several(sets)
+    with _opened(gallery) as log:
+        log.check(asked)
+        return _add(log, folded(log.decisions, log.apart), draft("reject", tuple(sorted(asked))))
+
+
+def part(gallery: Gallery | OpenLog, leaving: Sequence[str], staying: Sequence[str]) -> Decision:
+    """Say that some sets show nobody whom others show, whether or not either are one person.
+
+    Raises
+    ------
+    BadInput
+        If a set is on both sides, or a side has none.
+    Conflict
+        If two of them were decided to be one person.
+    NotFound
+        If there is no such set.
+    """
+    left, right = (
+        sorted(_distinct(leaving, "those that leave")),
+        sorted(_distinct(staying, "those that stay")),
+    )
+    if both := set(left) & set(right):
+        raise BadInput(f"a set either leaves or stays, got {min(both)!r} twice: leave it out on one side")
+    with _opened(gallery) as log:
+        log.check([*left, *right])
+        said = draft("part", (*left, *right), other=len(left))
+        return _add(log, folded(log.decisions, log.apart), said)
+
+
+def _several(sets: Sequence[str]) -> list[str]:
+    asked = _distinct(sets, "sets")
+    if len(asked) < 2:
+        raise BadInput("a proposal has two sets at least, got one: name that set, or compare it with another")
+    return asked
+
+
 # Taking back.
 
 

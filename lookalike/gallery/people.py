@@ -1,8 +1,10 @@
 """People: what all decisions of a gallery add up to.
 
-Sets and people are points. ``same`` ties two sets, ``name`` ties sets to a person, ``merge`` ties two people;
-whatever hangs together is one person. A later verdict on a pair takes the place of the earlier one, and
-``split`` cuts the ties between the sets that leave and all others.
+Sets and people are points. ``same`` ties two sets, ``join`` several, ``name`` ties sets to a person,
+``merge`` ties two people; whatever hangs together is one person. A later verdict on a pair takes the place of
+the earlier one, and ``split`` cuts the ties between the sets that leave and all others. ``part`` says of
+every set that leaves and every set that stays that they are different. ``reject`` says nothing of any two sets but
+that they are not proposed as one person again.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from lookalike.gallery.media import Pair
 
 logger = logging.getLogger(__name__)
 
-# Sets are their ids, people their numbers.
-Point = str | int
+# Sets are their ids, people their numbers; somebody without a name goes by the decision that joined them.
+Nameless = tuple[str, int]
+Point = str | int | Nameless
 
 
 @dataclass(slots=True)
@@ -121,6 +124,7 @@ class Verdicts:
         self.names: dict[int, str] = {}
         self.into: dict[int, int] = {}  # whom merged people became
         self.direct: dict[Pair, Decision] = {}  # the last verdict on each pair
+        self.rejected: dict[int, tuple[str, ...]] = {}  # sets that are not proposed as one person again
         self._ties = Ties()
         self._different: dict[str, dict[str, int]] = {}
         self._apart: dict[str, set[str]] = {}
@@ -189,6 +193,14 @@ class Verdicts:
             self._take_merge(decision, new)
         elif decision.kind == "split":
             self._take_split(decision)
+        elif decision.kind == "join":
+            self._check_one_person(decision.sets, new)
+            for set_id in decision.sets:
+                self._ties.tie((decision.kind, decision.number), set_id, decision.number)
+        elif decision.kind == "part":
+            self._take_part(decision)
+        elif decision.kind == "reject":
+            self.rejected[decision.number] = decision.sets
 
     def _take_verdict(self, decision: Decision, new: bool) -> None:
         one, other = decision.sets
@@ -251,6 +263,17 @@ class Verdicts:
             self.names[decision.number] = decision.name
             for set_id in leaving:
                 self._ties.tie(decision.number, set_id, decision.number)
+
+    def _take_part(self, decision: Decision) -> None:
+        leaving, staying = decision.sides
+        others = set(staying)
+        for one in leaving:
+            tied = self.together(one) & others
+            if tied:
+                self._check_not_tied(one, str(min(map(str, tied))))
+        for one in leaving:
+            for other in staying:
+                self._differ(one, other, decision.number)
 
     def _differ(self, one: str, other: str, number: int) -> None:
         self._different.setdefault(one, {})[other] = number
@@ -373,6 +396,10 @@ class Judged:
         """The named person whom a set shows, if it was said."""
         return self._persons.get(set_id)
 
+    def groups(self) -> Iterator[tuple[str, ...]]:
+        """Sets that were decided to show one person, named or not, in order; each group once."""
+        return (group for set_id, group in self._groups.items() if group and set_id == group[0])
+
     def verdict(self, one: str, other: str) -> str | None:
         """What was said of two sets, or follows from it: ``same``, ``different``, ``unsure``, or None."""
         if one == other or self._groups.get(one, one) == self._groups.get(other, other):
@@ -450,7 +477,7 @@ def without_sets(log: Sequence[Decision], removed: Collection[str]) -> list[Deci
         Ids of sets.
     """
     shorter = [
-        replace(decision, sets=tuple(set_id for set_id in decision.sets if set_id not in removed))
+        _shorter(decision, removed)
         for decision in log
         if decision.kind not in VERDICTS or not set(decision.sets) & set(removed)
     ]
@@ -458,6 +485,13 @@ def without_sets(log: Sequence[Decision], removed: Collection[str]) -> list[Deci
     found = [left for decision in shorter if (left := _left(decision, gone)) is not None]
     numbers = {decision.number for decision in found}
     return [decision for decision in found if decision.kind != "undo" or decision.other in numbers]
+
+
+def _shorter(decision: Decision, removed: Collection[str]) -> Decision:
+    left = tuple(set_id for set_id in decision.sets if set_id not in removed)
+    if decision.kind != "part":
+        return replace(decision, sets=left)
+    return replace(decision, sets=left, other=sum(set_id not in removed for set_id in decision.sides[0]))
 
 
 def _people_without_sets(log: Sequence[Decision]) -> set[int]:
@@ -478,6 +512,10 @@ def _left(decision: Decision, gone: set[int]) -> Decision | None:
         person = None if decision.person in gone else decision.person
         called = "" if decision.number in gone else decision.name
         return replace(decision, person=person, name=called) if decision.sets or called else None
+    if decision.kind in ("join", "reject"):
+        return decision if len(decision.sets) > 1 else None
+    if decision.kind == "part":
+        return decision if all(decision.sides) else None
     if decision.kind in ("name", "rename", "merge"):
         is_empty = decision.kind == "name" and decision.person is not None and not decision.sets
         mentions = {decision.number if decision.makes_person else decision.person, decision.other}

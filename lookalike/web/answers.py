@@ -12,8 +12,8 @@ from lookalike.errors import BadInput, NotFound
 from lookalike.faceset import FaceSet
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged
-from lookalike.ranking import Answer
-from lookalike.search.decided import NOTHING, known_of
+from lookalike.ranking import Answer, Decided
+from lookalike.search.decided import GIVEN, Known, known_of
 from lookalike.search.feedback import Refined, nobody, refine
 from lookalike.search.query import Excerpt, Search
 from lookalike.web.models import (
@@ -162,7 +162,11 @@ class Answering:
         )
         known, search = self._browsing.known(), ready.search
         question = self._question(ask, catalogue, known, search)
-        decided = known_of(self._gallery, question.set_id) if ask.decisions else NOTHING
+        together = [catalogue.ids[key] for key in ask.together if key in catalogue.ids]
+        if ask.decisions:
+            decided = known_of(self._gallery, question.set_id, together)
+        else:
+            decided = Known(tuple(Decided(one, GIVEN) for one in together))
         # What the search does not know yet was decided on all the same.
         confirmed, rejected = (tuple(one for one in some if one.id in catalogue.facts) for some in decided)
         if question.set_id is not None and search.tables.numbers.keys() == {question.set_id}:

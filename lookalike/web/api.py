@@ -17,11 +17,15 @@ from lookalike.ranking import media_type
 from lookalike.web.films import FILM, PHOTO, UPLOAD
 from lookalike.web.jobs import Job, Jobs
 from lookalike.web.models import (
+    CensusView,
     EvidenceAsk,
     EvidenceView,
     FilmMoment,
     GalleryView,
+    GroupAsk,
+    GroupMade,
     History,
+    IdentityPage,
     IntakeAsk,
     IntakeView,
     JobAsk,
@@ -217,6 +221,24 @@ def merge(request: Request, number: Number, ask: MergeAsk) -> PersonMade:
 def split(request: Request, number: Number, ask: SplitAsk) -> PeopleMade:
     """Take sets out of a person; with a name they become a person of their own."""
     return parts_of(request).deciding.split(number, ask.sets, ask.name)
+
+
+@router.get("/api/groups", response_model=CensusView)
+def groups(request: Request) -> CensusView:
+    """Everybody, named, known or proposed; and whom to compare. The first time may take a while."""
+    return parts_of(request).proposing.view()
+
+
+@router.get("/api/groups/{key}", response_model=IdentityPage)
+def group(request: Request, key: str) -> IdentityPage:
+    """Whoever a set shows, named or not: all sets, and when they are seen."""
+    return parts_of(request).proposing.of(key)
+
+
+@router.post("/api/groups", response_model=GroupMade)
+def answer(request: Request, ask: GroupAsk) -> GroupMade:
+    """Say whether sets that are proposed are one person; it is one decision, and can be undone."""
+    return parts_of(request).proposing.answer(ask)
 
 
 # Uploads and jobs.

@@ -35,6 +35,7 @@ from lookalike.web.intake import Intake
 from lookalike.web.jobs import Jobs
 from lookalike.web.models import SearchAsk, Told
 from lookalike.web.people import Deciding
+from lookalike.web.proposals import Proposing
 from lookalike.web.search import Searches, method_of
 from lookalike.web.sets import Browsing
 from lookalike.web.uploads import Uploads
@@ -134,6 +135,7 @@ class Parts:
         self.searches = Searches(self.gallery, self.jobs, engine)
         self.films = Films(self.gallery, self.browsing, self.pictures)
         self.deciding = Deciding(self.gallery, self.browsing)
+        self.proposing = Proposing(self.gallery, self.browsing, self.searches)
         self.answering = Answering(self.gallery, self.browsing, self.searches, self.uploads)
         self.evidence = Evidence(self.browsing, self.searches, self.answering)
         self.intake = None if folder is None else Intake(folder, self.gallery, self.jobs, self.searches, tell)

@@ -15,6 +15,8 @@ Day = Annotated[str, Field(pattern=r"^(\d{4}-\d\d-\d\d)?$")]
 Verdict = Literal["same", "different", "unsure"]
 # Most sets that one decision speaks of.
 MOST_AT_ONCE = 1000
+# Sets that one person may have when a proposal is answered.
+MOST_OF_ONE = 20_000
 
 
 class View(BaseModel):
@@ -154,6 +156,11 @@ class SearchAsk(Ask):
     proxies: int | None = Field(default=None, ge=1, le=10)
     top: int = Field(default=50, ge=1, le=500)
     decisions: bool = Field(default=True, description="Whether what was decided shapes the answers.")
+    together: list[Key] = Field(
+        default=[],
+        max_length=1000,
+        description="Sets that ask too, as one person with the first.",
+    )
 
 
 class AnswerView(View):
@@ -405,6 +412,65 @@ class PersonMade(PersonPage):
 
 class PeopleMade(PeopleView):
     """All named people after a decision; `new` as of `PersonMade`."""
+
+    new: list[int]
+
+
+class IdentityView(View):
+    """Somebody: named, known without a name, or proposed; `handle` is the key of the first of their sets.
+
+    `likely` are further sets that are proposed for somebody who is known, `unsure` those that may be theirs.
+    """
+
+    handle: str
+    name: str | None
+    number: int | None
+    proposed: bool
+    sets: list[str]
+    likely: list[str]
+    unsure: list[SetView]
+    probability: float
+    sure: str
+    faces: list[FaceView]
+    where: str = Field(description="In which files they are seen, and when, for people.")
+
+
+class PairView(View):
+    """Two of whom it is worth to ask whether they are the same, and how likely that is."""
+
+    one: IdentityView
+    other: IdentityView
+    probability: float
+    sure: str
+
+
+class CensusView(View):
+    """Everybody, the largest first; pairs whose answer would join most come first."""
+
+    people: list[IdentityView]
+    pairs: list[PairView]
+
+
+class IdentityPage(View):
+    """Somebody without a name: their sets, those that may be theirs, and when they are seen."""
+
+    person: IdentityView
+    sets: list[SetView]
+    likely: list[SetView]
+    timeline: list[Moment]
+
+
+class GroupAsk(Ask):
+    """Answer a proposal: all sets are one person, or not; or `others` are nobody whom the sets show."""
+
+    answer: Literal["yes", "no"]
+    sets: list[Key] = Field(min_length=1, max_length=MOST_OF_ONE)
+    others: list[Key] = Field(default=[], max_length=MOST_OF_ONE, description="With no: who is parted.")
+    name: Name = Field(default="", description="With yes: what the person is called.")
+
+
+class GroupMade(View):
+    """What a proposal was answered by: the numbers of the decisions that were not there before."""
 
     new: list[int]
 

@@ -16,8 +16,9 @@ from lookalike.errors import BadInput
 from lookalike.gallery.people import Judged
 from lookalike.web.api import parts_of
 from lookalike.web.evidence import listed
-from lookalike.web.models import FaceView, SearchAsk, SearchView, SetsAsk
+from lookalike.web.models import CensusView, FaceView, SearchAsk, SearchView, SetsAsk
 from lookalike.web.people import timelines, until
+from lookalike.web.proposals import USUAL
 from lookalike.web.search import method_of
 from lookalike.web.wording import FILTERS
 
@@ -125,8 +126,36 @@ def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
 
 @router.get("/people")
 def people(request: Request) -> HTMLResponse:
-    """Everybody who has a name."""
-    return render("people.html", here="/people", people=parts_of(request).deciding.people().people)
+    """Everybody: who is proposed first, then who is known."""
+    parts = parts_of(request)
+    known, catalogue = parts.deciding.people().people, parts.browsing.catalogue()
+    ready = not catalogue.facts or parts.proposing.is_ready()
+    found = parts.proposing.view() if ready else CensusView(people=[], pairs=[])
+    if not ready:
+        parts.searches.begin(USUAL)
+    return render(
+        "people.html",
+        here="/people",
+        people=known,
+        nameless=[one for one in found.people if one.number is None and not one.proposed],
+        proposed=[one for one in found.people if one.proposed or one.likely],
+        pairs=found.pairs,
+        # What waits for the collection asks a search of it.
+        ask="" if ready else SearchAsk(set=next(iter(catalogue.ids))).model_dump_json(exclude_defaults=True),
+    )
+
+
+@router.get("/groups/{key}")
+def group(request: Request, key: str) -> Response:
+    """Somebody without a name: sets, and when they are seen; whoever has a name has a page of their own."""
+    parts = parts_of(request)
+    if not parts.proposing.is_ready():
+        parts.browsing.view(key)
+        return _wait(request, SearchAsk(set=key))
+    page = parts.proposing.of(key)
+    if page.person.number is not None:
+        return RedirectResponse(f"/people/{page.person.number}", 303)
+    return render("group.html", here="", page=page, films=timelines(page), until=until(page))
 
 
 @router.get("/people/{number}")
@@ -230,6 +259,9 @@ def _asked(request: Request, faces: list[int] | None, **of: object) -> SearchAsk
     for name, field in (("stage", "reranker"), ("likeness", "similarity"), ("k", "proxies"), ("top", "top")):
         if asked.get(name):
             values[field] = asked[name]
+    if "together" in asked and of.get("set"):
+        page = parts_of(request).proposing.of(str(of["set"]))
+        values["together"] = [one.key for one in (*page.sets, *page.likely)][:1000]
     return _checked(SearchAsk, values)
 
 

@@ -19,6 +19,7 @@ from lookalike.web.models import (
     MOST_AT_ONCE,
     DecisionView,
     History,
+    IdentityPage,
     Mentioned,
     Moment,
     NameAsk,
@@ -27,6 +28,7 @@ from lookalike.web.models import (
     PersonMade,
     PersonPage,
     PersonView,
+    SetView,
 )
 from lookalike.web.models import Judged as JudgedView
 from lookalike.web.sets import Browsing, Catalogue, key_of, title
@@ -144,22 +146,7 @@ class Deciding:
     def _page(self, catalogue: Catalogue, known: Judged, person: Person) -> PersonPage:
         there = [set_id for set_id in person.sets if set_id in catalogue.facts]
         sets = list(self._browsing.show_all(catalogue, known, there).values())
-        moments = [
-            Moment(
-                film=one.origin,
-                key=one.key,
-                start=one.start,
-                end=one.end,
-                length=round(one.end - one.start, 3),
-            )
-            for one in sets
-            if one.start is not None and one.end is not None
-        ]
-        return PersonPage(
-            person=self._person(catalogue, person),
-            sets=sets,
-            timeline=sorted(moments, key=lambda one: (natural_order(one.film), one.start)),
-        )
+        return PersonPage(person=self._person(catalogue, person), sets=sets, timeline=moments(sets))
 
     def _person(self, catalogue: Catalogue, person: Person) -> PersonView:
         shown = [one for one in person.sets if one in catalogue.facts]
@@ -219,6 +206,7 @@ def in_words(
         return f"{target} {SAID[decision.kind][0]} {query}."
     who = names.get(decision.person or 0, "somebody")
     many = counted(len(decision.sets), "clip")
+    leaving, staying = decision.sides
     shows, was, is_now = ("shows", "was", "is") if len(decision.sets) == 1 else ("show", "were", "are")
     sentences = {
         "name": f"{many} {shows} {decision.name if decision.makes_person else who}.",
@@ -226,6 +214,9 @@ def in_words(
         "merge": f"{who} is the same person as {names.get(decision.other or 0, 'somebody')}.",
         "split": f"{many} {was} taken out of {who}"
         + (f" and {is_now} called {decision.name} now." if decision.name else "."),
+        "join": f"{many} {shows} one person.",
+        "reject": f"{many} {'is' if len(decision.sets) == 1 else 'are'} not one person.",
+        "part": f"{counted(len(leaving), 'clip')} and {counted(len(staying), 'other')} show different people.",
         "undo": f"Decision {decision.other} was undone.",
     }
     return sentences.get(decision.kind, decision.kind)
@@ -316,6 +307,18 @@ def batch_of(views: Sequence[DecisionView]) -> Batch:
 # Films of a person: when they are seen in each, as bars on one scale.
 
 
+def moments(sets: Iterable[SetView]) -> list[Moment]:
+    """When some sets are seen in films, film by film."""
+    found = [
+        Moment(
+            film=one.origin, key=one.key, start=one.start, end=one.end, length=round(one.end - one.start, 3)
+        )
+        for one in sets
+        if one.start is not None and one.end is not None
+    ]
+    return sorted(found, key=lambda one: (natural_order(one.film), one.start))
+
+
 @dataclass(frozen=True)
 class Bar:
     """One moment, drawn: its set, its film if that can be played, where the bar lies, the times in words."""
@@ -337,19 +340,20 @@ class Film:
     moments: list[Bar]
 
 
-def timelines(page: PersonPage) -> list[Film]:
+def timelines(page: PersonPage | IdentityPage) -> list[Film]:
     """Lay out a person's moments, film by film, all films from their start to the last moment of any.
 
     Parameters
     ----------
-    page : PersonPage
+    page : PersonPage or IdentityPage
 
     Returns
     -------
     list of Film
         In the order of the first moment given of each.
     """
-    playable = {one.key: one.film for one in page.sets}
+    shown = [*page.sets, *page.likely] if isinstance(page, IdentityPage) else page.sets
+    playable = {one.key: one.film for one in shown}
     last = _last(page) or 1.0
     names = {one.film: PurePosixPath(one.film.replace("\\", "/")).name or one.film for one in page.timeline}
     alike = Counter(names.values())
@@ -365,10 +369,10 @@ def timelines(page: PersonPage) -> list[Film]:
     return list(films.values())
 
 
-def until(page: PersonPage) -> str:
+def until(page: PersonPage | IdentityPage) -> str:
     """The time at which all lines end, in words."""
     return timecode(_last(page))
 
 
-def _last(page: PersonPage) -> float:
+def _last(page: PersonPage | IdentityPage) -> float:
     return max((one.end for one in page.timeline), default=0.0)

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from lookalike.faceset import timecode
 from lookalike.ranking import percent
 from lookalike.web.models import AnswerView, PersonName, SetView
 
@@ -40,6 +41,12 @@ def sentence(text: str, path: object = "") -> str:
 def file_name(path: str) -> str:
     """A file without its folders."""
     return PurePosixPath(path.replace("\\", "/")).name or path
+
+
+def place(origin: str, times: Sequence[float]) -> str:
+    """A file, and from when to when somebody is seen there if it is a film."""
+    name = file_name(origin)
+    return f"{name} from {timecode(min(times))[:-2]} to {timecode(max(times))[:-2]}" if times else name
 
 
 def ordinal(number: int) -> str:

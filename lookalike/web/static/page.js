@@ -2,6 +2,7 @@
 import { refresh, wake } from "./api.js";
 import { amend, judgeRow, offerBack, undoLast, undoSome } from "./decide.js";
 import { film } from "./film.js";
+import * as groups from "./groups.js";
 import { hold, prepare, watchIntake } from "./jobs.js";
 import * as people from "./people.js";
 import { review } from "./review.js";
@@ -22,6 +23,12 @@ const clicks = {
   judge: judgeRow,
   undo: undoSome,
   join: people.join,
+  "group-yes": groups.groupYes,
+  "group-no": groups.groupNo,
+  "member-yes": groups.memberYes,
+  "member-no": groups.memberNo,
+  "pair-yes": groups.pairYes,
+  "pair-no": groups.pairNo,
   amend,
   why: (link) => why(link.href),
   film: (from) => from.dataset.film && film(from),
@@ -46,7 +53,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  const act = people[form.dataset.do];
+  const act = people[form.dataset.do] || groups[form.dataset.do];
   if (act) {
     event.preventDefault();
     const button = form.querySelector('[type="submit"]');
@@ -100,6 +107,7 @@ if (live) {
   });
 }
 
+groups.listen();
 const grid = document.getElementById("review");
 if (grid) review(grid);
 const waiting = document.querySelector("[data-preparing]");

@@ -1,0 +1,158 @@
+"""Proposals: who is in the collection though nobody said so, and what the user says to that."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Final
+
+from lookalike.errors import BadInput
+from lookalike.faceset import natural_order
+from lookalike.gallery import decisions
+from lookalike.gallery.decision_log import OpenLog
+from lookalike.gallery.gallery import Gallery
+from lookalike.gallery.people import Judged
+from lookalike.indexing.people import Census, Identity, counted
+from lookalike.ranking import percent
+from lookalike.web import wording
+from lookalike.web.models import (
+    CensusView,
+    GroupAsk,
+    GroupMade,
+    IdentityPage,
+    IdentityView,
+    PairView,
+    SearchAsk,
+)
+from lookalike.web.people import moments
+from lookalike.web.search import Searches, method_of
+from lookalike.web.sets import Browsing, Catalogue
+
+# The way of searching by whose tables people are proposed, which is that of every search unless chosen.
+USUAL: Final = method_of(SearchAsk().similarity, SearchAsk().reranker, None)
+# Pairs that are asked about at a time, sets that may belong to somebody, and files that are named of each.
+MOST_PAIRS, MOST_UNSURE, MOST_FILES = 6, 12, 3
+
+
+class Proposing:
+    """Finds people and takes answers to what is proposed.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    browsing : Browsing
+    searches : Searches
+    """
+
+    def __init__(self, gallery: Gallery, browsing: Browsing, searches: Searches) -> None:
+        self._gallery, self._browsing, self._searches = gallery, browsing, searches
+        self._lock = threading.Lock()
+        self._last: tuple[object, object, Census] | None = None
+
+    def is_ready(self) -> bool:
+        """Whether people are found at once; if not, the collection has to be made ready first."""
+        return self._searches.is_ready(USUAL, self._browsing.catalogue())
+
+    def census(self) -> tuple[Census, Catalogue]:
+        """Everybody by what is searched and decided now; quick if neither has changed."""
+        ready, catalogue = self._searches.ready(USUAL, self._browsing.catalogue)
+        known = self._browsing.known()
+        with self._lock:
+            if self._last is None or self._last[0] is not ready.search or self._last[1] is not known:
+                found = counted(self._gallery, ready.search.tables, ready.search.reranker)
+                self._last = ready.search, known, found
+            return self._last[2], catalogue
+
+    def view(self) -> CensusView:
+        """Everybody, and whom to compare."""
+        if not self._browsing.catalogue().facts:
+            return CensusView(people=[], pairs=[])
+        census, catalogue = self.census()
+        shown = {one.handle: self._shown(catalogue, one) for one in census.people}
+        pairs = [
+            PairView(
+                one=shown[pair.one],
+                other=shown[pair.other],
+                probability=pair.probability,
+                sure=percent(pair.probability),
+            )
+            for pair in census.questions[:MOST_PAIRS]
+        ]
+        return CensusView(people=list(shown.values()), pairs=pairs)
+
+    def of(self, key: str) -> IdentityPage:
+        """Whoever a set shows, by its key."""
+        census, catalogue = self.census()
+        one, known = census.of(catalogue.id(key)), self._browsing.known()
+        there = [[each for each in some if each in catalogue.facts] for some in (one.sets, one.likely)]
+        sets, likely = (list(self._browsing.show_all(catalogue, known, some).values()) for some in there)
+        return IdentityPage(
+            person=self._shown(catalogue, one), sets=sets, likely=likely, timeline=moments([*sets, *likely])
+        )
+
+    def answer(self, ask: GroupAsk) -> GroupMade:
+        """Answer a proposal by one decision."""
+        catalogue = self._browsing.catalogue(at_once=True)
+        sets, others = ([catalogue.id(key) for key in keys] for keys in (ask.sets, ask.others))
+        with self._gallery.deciding() as log:
+            if ask.answer == "yes":
+                if others:
+                    raise BadInput("who is the same has no others: give them all as one list of sets")
+                self._join(log, sets, ask.name)
+            elif not others:
+                decisions.reject(log, sets)
+            elif self._is_known(sets) and self._is_known(others):
+                decisions.judge(log, sets[0], others[:1], "different")
+            else:
+                decisions.part(log, others, sets)
+        return GroupMade(new=[decision.number for decision in log.new])
+
+    def _join(self, log: OpenLog, sets: Sequence[str], name: str) -> None:
+        known = self._browsing.known()
+        people = {person.number for one in sets if (person := known.person_of(one)) is not None}
+        if name.strip():
+            decisions.name(log, sets, name)
+        elif len(people) == 2 and all(known.person_of(one) for one in sets):
+            decisions.merge(log, max(people), min(people))
+        elif len(people) == 1:
+            decisions.name(log, sets, "", min(people))
+        else:
+            decisions.accept(log, sets)
+
+    def _is_known(self, sets: Sequence[str]) -> bool:
+        """Whether it was decided that sets are one person."""
+        known: Judged = self._browsing.known()
+        return all(known.verdict(sets[0], one) == "same" for one in sets)
+
+    def _shown(self, catalogue: Catalogue, one: Identity) -> IdentityView:
+        unsure = [each for each in one.unsure if each in catalogue.facts][:MOST_UNSURE]
+        return IdentityView(
+            handle=catalogue.keys[one.handle],
+            name=one.name,
+            number=one.number,
+            proposed=one.proposed,
+            sets=[catalogue.keys[each] for each in one.sets if each in catalogue.keys],
+            likely=[catalogue.keys[each] for each in one.likely if each in catalogue.keys],
+            unsure=list(self._browsing.show_all(catalogue, self._browsing.known(), unsure).values()),
+            probability=one.probability,
+            sure=percent(one.probability),
+            faces=[
+                self._browsing.glance(catalogue, face.set, face.face)
+                for face in one.faces
+                if face.set in catalogue.facts
+            ],
+            where=self._where(catalogue, (*one.sets, *one.likely)),
+        )
+
+    def _where(self, catalogue: Catalogue, ids: Sequence[str]) -> str:
+        """The films, albums and photos of some sets, those with most first, and from when to when."""
+        seen: dict[str, list[float]] = {}
+        for one in ids:
+            facts = catalogue.facts.get(one)
+            if facts is not None:
+                times = seen.setdefault(facts.origin, [])
+                times += [time for time in (facts.start, facts.end) if time is not None]
+        by_name = sorted(seen, key=lambda origin: (-len(seen[origin]), natural_order(origin)))
+        told = [wording.place(origin, seen[origin]) for origin in by_name[:MOST_FILES]]
+        more = len(by_name) - len(told)
+        return "; ".join(told) + (f"; and {wording.counted(more, 'more file')}" if more else "")
