@@ -328,7 +328,7 @@ def _print_ranking(ranking: Ranking, places: Mapping[str, dict[str, Any]]) -> No
     if ranking.rejected:
         count = len(ranking.rejected)
         sets = "1 set is" if count == 1 else f"{count} sets are"
-        print(f"{sets} left out, known to show somebody else; --plain leaves out what is known.")
+        print(f"{sets} left out, known to show somebody else; --plain ranks them too.")
 
 
 def explain(

@@ -539,7 +539,8 @@ class UploadView(View):
     `left_out` are files of which nothing was taken, each with a sentence that says why. `found` says what
     there is in it: one of `people` is one appearance in a film, or what seems to be one person on its photos.
     `kept` are in the order of `people`; there are none unless all of them are in the collection. `photos` are
-    those that show several faces, up to 20.
+    those that show several faces, up to 20. `together` is whether photos that were dropped together are taken
+    for those of one person, the first of `people`; None where there is no choice.
     """
 
     key: str
@@ -550,6 +551,13 @@ class UploadView(View):
     found: str = ""
     kept: list[str] = Field(default=[])
     photos: list[UploadedPhoto] = Field(default=[])
+    together: bool | None = None
+
+
+class TogetherAsk(Ask):
+    """Whether photos that were dropped together show one person."""
+
+    together: bool
 
 
 class JobAsk(Ask):
