@@ -27,9 +27,9 @@ from lookalike.ingest.files import MediaPath, find_files
 from lookalike.ingest.pictures import Picture, decode_picture, encode_picture
 from lookalike.ingest.reading import read_crops_apart
 from lookalike.ingest.seen import Settings
+from lookalike.search.photo_query import Pictured, agree
 from lookalike.search.query import Several
 from lookalike.search.question import look_at
-from lookalike.search.together import Pictured, agree
 from lookalike.web.jobs import Job
 
 # Crops of a gallery that are looked at to know how it was cut.
@@ -258,7 +258,7 @@ class Reading:
 
 
 def as_one_person(seen: Reading, least: float | None) -> Reading | None:
-    """Read photos as showing one person (`lookalike.search.together`); None if they do not agree on one.
+    """Read photos as showing one person (`lookalike.search.photo_query`); None if they do not agree on one.
 
     Parameters
     ----------
