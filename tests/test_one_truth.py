@@ -118,7 +118,9 @@ def test_a_decision_of_a_moment_ago_counts_through_every_door(path: Path, page: 
         why = search.explain(query, other)
         assert (why.verdict, why.reason[:21]) == ("different", "you said different on")
         said = CliRunner().invoke(app, ["explain", str(path), query, other]).stdout
-        assert said.startswith(f"{other} is no answer for {query}: it is known to show somebody else (you said")
+        assert said.startswith(
+            f"{other} is no answer for {query}: it is known to show somebody else (you said"
+        )
         target = page.keys()[other]
         evidence = page.post("/api/searches/evidence", {"ask": {"set": key}, "target": target})
         assert "is no answer: it shows somebody else (you said different" in evidence["sentences"][0]

@@ -73,7 +73,7 @@ def known_of(
         told = why if one == first else f"{why} ({one} and {other})"
         for each in _tied(judged, other):
             others.setdefault(each, told if each == other else f"{told}; {_by_tie(judged, other, each)}")
-    if contradicted := sorted(group.keys() & others.keys()):
+    if contradicted := sorted(group.keys() & others.keys(), key=lambda one: (one == first, one)):
         raise Conflict(
             f"{contradicted[0]!r} is known to show somebody else ({others[contradicted[0]]}): ask with sets "
             f"of one person, or leave decisions out (--plain, decisions=False)"
