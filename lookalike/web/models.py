@@ -57,6 +57,10 @@ class SetView(View):
     title: str
     origin: str = ""
     files: list[str] = []
+    captured: list[str | None] = Field(
+        default=[],
+        description="When each of the files was taken, as it says itself; null if it does not say.",
+    )
     kind: Literal["film", "photo", "album", "set"] = "set"
     start: float | None = None
     end: float | None = None
@@ -79,11 +83,48 @@ class FilmFace(View):
     box: tuple[float, float, float, float] = Field(description="Left, top, width and height.")
 
 
+class FilmTrack(View):
+    """Somebody in a stretch of a film; from look to look a box moves evenly, and none is behind the last."""
+
+    key: str
+    title: str
+    person: PersonName | None = None
+    asked: bool = Field(description="Whether this is the person who was asked for.")
+    looks: list[tuple[float, float, float, float, float]] = Field(
+        description="Seconds, then left, top, width and height in pixels; in the stretch and one around."
+    )
+
+
 class FilmMoment(View):
-    """Who is seen at a time of a film, in seconds."""
+    """Who is seen at a time of a film, in seconds, and who is until another time."""
 
     at: float
     faces: list[FilmFace]
+    until: float
+    tracks: list[FilmTrack]
+
+
+class PhotoFace(FilmFace):
+    """Somebody in a photo."""
+
+    asked: bool = Field(description="Whether this is the person who was asked for.")
+
+
+class PhotoView(View):
+    """A photo with everybody in it; boxes are in pixels of the original, the right way up.
+
+    `face` is the face of the set that the photo shows, `photos` are those faces of the set that have a photo.
+    """
+
+    set: SetView
+    face: int
+    photos: list[int]
+    file: str
+    captured: str | None
+    picture: str
+    width: int
+    height: int
+    faces: list[PhotoFace]
 
 
 class MethodView(View):
@@ -154,6 +195,10 @@ class SearchAsk(Ask):
     proxies: int | None = Field(default=None, ge=1, le=10)
     top: int = Field(default=50, ge=1, le=500)
     decisions: bool = Field(default=True, description="Whether what was decided shapes the answers.")
+    since: Text = Field(default="", description="Only what was taken on this day, month or year, or later.")
+    until: Text = Field(default="", description="Only what was taken then or before.")
+    file: Text = Field(default="", description="Only films and photos with these words in their path.")
+    quality: Literal["any", "good"] = "any"
 
 
 class AnswerView(View):
@@ -198,6 +243,7 @@ class SearchView(View):
     worth_reading: int | None
     reading: str
     answers: list[AnswerView]
+    left_out: int = Field(default=0, description="Answers that date, file or quality left out.")
     moved: int = 0
     baseline: list[BaselineView]
     confirmed: list[SetView]
@@ -207,6 +253,28 @@ class SearchView(View):
     similarity: str
     reranker: str
     milliseconds: float
+
+
+class PlaceView(View):
+    """Where somebody is seen, with another person or without: the sets that show it, from when to when."""
+
+    file: str
+    kind: Literal["video", "photo"]
+    start: float | None
+    end: float | None
+    when: str
+    captured: str | None
+    sets: list[SetView]
+    probability: float
+
+
+class PlacesView(View):
+    """The films and photos in which two people are seen at the same time, or one without the other."""
+
+    query: SetView
+    other: SetView
+    without: bool
+    places: list[PlaceView]
 
 
 class EvidenceAsk(Ask):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
 from lookalike.errors import NotFound
-from lookalike.faceset import natural_order, timecode
+from lookalike.faceset import natural_order
 from lookalike.gallery import decisions as judge
 from lookalike.gallery.decision_log import VERDICTS, Decision
 from lookalike.gallery.gallery import Gallery
@@ -20,7 +18,6 @@ from lookalike.web.models import (
     DecisionView,
     History,
     Mentioned,
-    Moment,
     NameAsk,
     PeopleMade,
     PeopleView,
@@ -30,6 +27,7 @@ from lookalike.web.models import (
 )
 from lookalike.web.models import Judged as JudgedView
 from lookalike.web.sets import Browsing, Catalogue, key_of, title
+from lookalike.web.timeline import moments
 from lookalike.web.wording import counted
 
 # What a verdict says of one clip and its query, and of many.
@@ -38,8 +36,6 @@ SAID: Final = {
     "different": ("shows somebody else than", "show somebody else than"),
     "unsure": 2 * ("may or may not show the person of",),
 }
-# The width of a drawing of moments, and the least width of a bar: one that can be seen and pressed.
-WIDTH, LEAST = 1000.0, 14.0
 NO_TITLES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -144,21 +140,10 @@ class Deciding:
     def _page(self, catalogue: Catalogue, known: Judged, person: Person) -> PersonPage:
         there = [set_id for set_id in person.sets if set_id in catalogue.facts]
         sets = list(self._browsing.show_all(catalogue, known, there).values())
-        moments = [
-            Moment(
-                film=one.origin,
-                key=one.key,
-                start=one.start,
-                end=one.end,
-                length=round(one.end - one.start, 3),
-            )
-            for one in sets
-            if one.start is not None and one.end is not None
-        ]
         return PersonPage(
             person=self._person(catalogue, person),
             sets=sets,
-            timeline=sorted(moments, key=lambda one: (natural_order(one.film), one.start)),
+            timeline=moments(sets),
         )
 
     def _person(self, catalogue: Catalogue, person: Person) -> PersonView:
@@ -311,64 +296,3 @@ def batch_of(views: Sequence[DecisionView]) -> Batch:
         return Batch(list(views), views[0].words)
     query = views[0].sets[0].title
     return Batch(list(views), f"{counted(len(views), 'clip')} {SAID[views[0].kind][1]} {query}.")
-
-
-# Films of a person: when they are seen in each, as bars on one scale.
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One moment, drawn: its set, its film if that can be played, where the bar lies, the times in words."""
-
-    key: str
-    film: str | None
-    start: float
-    left: float
-    width: float
-    when: str
-
-
-@dataclass(frozen=True)
-class Film:
-    """A film with the moments of one person: where it lies, and what it is called beside the others."""
-
-    title: str
-    name: str
-    moments: list[Bar]
-
-
-def timelines(page: PersonPage) -> list[Film]:
-    """Lay out a person's moments, film by film, all films from their start to the last moment of any.
-
-    Parameters
-    ----------
-    page : PersonPage
-
-    Returns
-    -------
-    list of Film
-        In the order of the first moment given of each.
-    """
-    playable = {one.key: one.film for one in page.sets}
-    last = _last(page) or 1.0
-    names = {one.film: PurePosixPath(one.film.replace("\\", "/")).name or one.film for one in page.timeline}
-    alike = Counter(names.values())
-    films: dict[str, Film] = {}
-    for one in page.timeline:
-        width = max(LEAST, WIDTH * (one.end - one.start) / last)
-        left = min(WIDTH * one.start / last, WIDTH - width)
-        when = f"{timecode(one.start)} to {timecode(one.end)}"
-        bar = Bar(one.key, playable.get(one.key), one.start, round(left, 1), round(width, 1), when)
-        # Two films of one name are told apart by their folders.
-        name = names[one.film] if alike[names[one.film]] == 1 else one.film
-        films.setdefault(one.film, Film(one.film, name, [])).moments.append(bar)
-    return list(films.values())
-
-
-def until(page: PersonPage) -> str:
-    """The time at which all lines end, in words."""
-    return timecode(_last(page))
-
-
-def _last(page: PersonPage) -> float:
-    return max((one.end for one in page.timeline), default=0.0)

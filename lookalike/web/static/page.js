@@ -5,7 +5,7 @@ import { film } from "./film.js";
 import { prepare } from "./jobs.js";
 import * as people from "./people.js";
 import { review } from "./review.js";
-import { why } from "./sheet.js";
+import { photo, why } from "./sheet.js";
 import { fail, handed, tell } from "./toast.js";
 import { forget, keep, offerUnkeep, watchDrops } from "./upload.js";
 import { watch } from "./watch.js";
@@ -24,6 +24,7 @@ const clicks = {
   join: people.join,
   amend,
   why: (link) => why(link.href),
+  photo: (link) => photo(link.href),
   film: (from) => from.dataset.film && film(from),
   "choose-faces": chooseFaces,
   "choose-files": () => document.getElementById("files").click(),
