@@ -33,6 +33,7 @@ SLOW: dict[str, tuple[str, ...]] = {
         "ingest/test_scan.py",
         "ingest/test_workers.py",
         "web/test_keeping.py",
+        "web/test_photos.py",
         "web/test_upload_faces.py",
         "web/test_uploads*.py",
         "ingest/test_describe.py",

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from lookalike.gallery.set_rows import SetFacts
     from lookalike.rerankers.contract import Reranker
     from lookalike.search.query import Search
-    from lookalike.search.together import Place
+    from lookalike.search.scenes import Place
 
 
 def open_engine(name: str, address: str | None) -> contract.Engine:
@@ -304,7 +304,7 @@ def _named(gallery: Gallery, text: str) -> str:
 def _places(
     search: Search, gallery: Gallery, asked: str | FaceSet, other: str | FaceSet, without: bool
 ) -> list[Place]:
-    from lookalike.search.together import alone, members, together, two_people
+    from lookalike.search.scenes import alone, members, together, two_people
 
     both = two_people(members(search, gallery, asked), members(search, gallery, other))
     return (alone if without else together)(gallery, *both)

@@ -16,7 +16,8 @@ from lookalike.ranking import Answer
 from lookalike.search.feedback import Refined, nobody, refine
 from lookalike.search.filters import Filter, depth, narrowed
 from lookalike.search.query import Excerpt, Search
-from lookalike.search.together import alone, members, together, two_people
+from lookalike.search.scenes import Place, alone, members, together, two_people
+from lookalike.web.films import photos_of_faces
 from lookalike.web.models import (
     AnswerView,
     BaselineView,
@@ -228,11 +229,19 @@ class Answering:
                     when=when(place.start, place.end),
                     captured=place.captured,
                     sets=[views[each] for each in place.sets],
+                    face=self._face(place),
                     probability=place.probability,
                 )
                 for place in there
             ],
         )
+
+    def _face(self, place: Place) -> int | None:
+        """Which face of its first set a photo shows."""
+        photos = [one for one in self._gallery.files_of(place.sets[0]) if one.kind == "photo"]
+        found = photos_of_faces(self._gallery.get(place.sets[0]).sources, photos) if photos else []
+        paths = [None if one is None else one.path for one in found]
+        return paths.index(place.file) if place.file in paths else None
 
     def _show(self, found: Found, set_id: str, strip: int = STRIP) -> SetView:
         if (set_id, strip) not in found.shown:

@@ -265,6 +265,9 @@ class PlaceView(View):
     when: str
     captured: str | None
     sets: list[SetView]
+    face: int | None = Field(
+        description="Which face of the first set the photo shows, if it is one and known."
+    )
     probability: float
 
 

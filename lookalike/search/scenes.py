@@ -1,4 +1,4 @@
-"""Together: where two people are seen at the same time, or one of them without the other.
+"""Scenes: where two people are seen at the same time, or one of them without the other.
 
 Sets of films are tracks, which no cut outlasts: two that are seen at one time of a film are in one shot. A
 person is the sets that show them for certain, and the answers that are more likely this person than not.
