@@ -29,20 +29,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_answers_are_filtered_and_keep_their_ranks(folder: Path) -> None:
-    whole = works("find", "g", "a", "--json", cwd=folder).json()
+    whole = works("find", "g", "a", "--json", cwd=folder).json
     assert "left_out" not in whole
-    some = works("find", "g", "a", "--from", "2019", "--to", "2019-07", "--json", cwd=folder).json()
+    some = works("find", "g", "a", "--from", "2019", "--to", "2019-07", "--json", cwd=folder).json
     kept = [one for one in whole["answers"] if one["id"] != "d"]
     assert some["answers"] == kept
     assert kept[0]["captured"] == ["2019-07-14T10:30:05+00:00"]
     assert (some["left_out"], some["total"]) == (1, whole["total"])
-    said = works("find", "g", "a", "--file", "OLD", cwd=folder).stdout
+    said = works("find", "g", "a", "--file", "OLD", cwd=folder).out
     assert "were left out by date, file or quality" in said
     assert " d " in said
 
 
 def test_where_two_are_seen(folder: Path) -> None:
-    told = works("find", "g", "a", "--with", "bo  berg", "--json", cwd=folder).json()
+    told = works("find", "g", "a", "--with", "bo  berg", "--json", cwd=folder).json
     assert told == {
         "places": [
             {
@@ -56,11 +56,11 @@ def test_where_two_are_seen(folder: Path) -> None:
             }
         ]
     }
-    said = works("find", "g", "Bo Berg", "--without", "a", cwd=folder).stdout
+    said = works("find", "g", "Bo Berg", "--without", "a", cwd=folder).out
     assert "00:00:01.0 - 00:00:01.5" in said
     assert "00:00:10.0 - 00:00:11.0" in said
     assert "2 places: 2 in films, 0 in photos" in said
-    assert "0 places" in works("find", "g", "d", "--with", "a", cwd=folder).stdout
+    assert "0 places" in works("find", "g", "d", "--with", "a", cwd=folder).out
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ def test_what_is_refused(folder: Path, options: list[str], says: str) -> None:
     before = (folder / "g").read_bytes()
     ended = run("find", "g", *options, cwd=folder)
     assert ended.code in (2, 3, 4)
-    assert says in ended.stderr
-    assert len(ended.stderr.strip().splitlines()) == 1
+    assert says in ended.err
+    assert len(ended.err.strip().splitlines()) == 1
     assert (folder / "g").read_bytes() == before
 
 
 def test_files_tell_when_they_were_taken(folder: Path) -> None:
-    files = works("list", "g", "--files", "--json", cwd=folder).json()["files"]
+    files = works("list", "g", "--files", "--json", cwd=folder).json["files"]
     assert [one["captured"] for one in files] == [None, "2019-07-14T10:30:05+00:00"]
-    assert "2019-07-14 10:30:05+00:00" in works("list", "g", "--files", cwd=folder).stdout
+    assert "2019-07-14 10:30:05+00:00" in works("list", "g", "--files", cwd=folder).out
