@@ -182,6 +182,14 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Decided:
+    """A set that is no answer, because it is known whom it shows; and how that is known, in words."""
+
+    id: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Ranking(Sequence[Answer]):
     """Sets of a gallery in decreasing order of confidence that they match the query.
 
@@ -200,6 +208,9 @@ class Ranking(Sequence[Answer]):
     worth_reading : int or None
         How many sets, the first ones, are more likely the query's person than not; there may be more of them
         than answers were asked for. None where nothing can be said.
+    confirmed, rejected : tuple of Decided
+        Sets that are known to show the query's person, who ask too, and somebody else. They are no answers,
+        and no rank counts them.
     pictures : callable, optional
         Gives the pictures of a set by its id, for notebooks; no part of what a ranking says.
     query_pictures : sequence of bytes, optional
@@ -213,6 +224,8 @@ class Ranking(Sequence[Answer]):
     reranker: str
     sets: int
     worth_reading: int | None = None
+    confirmed: tuple[Decided, ...] = ()
+    rejected: tuple[Decided, ...] = ()
     pictures: Callable[[str], Sequence[bytes]] | None = field(default=None, compare=False, repr=False)
     query_pictures: Sequence[bytes] | None = field(default=None, compare=False, repr=False)
 
@@ -238,14 +251,20 @@ class Ranking(Sequence[Answer]):
     def reading(self) -> str:
         """Where the ranking stops being worth reading, in a sentence."""
         worth = self.worth_reading
+        if not self.sets and (self.confirmed or self.rejected):
+            return "Nobody is left to compare: everybody else is decided on."
         if worth is None:
             return "How sure an answer is cannot be said of so few sets."
         if not worth:
-            return "No answer is more likely the same person than not."
-        if worth == 1:
-            return "Only the first answer is more likely the same person than not."
-        more = f"; {len(self)} are shown" if worth > len(self) else ""
-        return f"The first {worth} answers are more likely the same person than not{more}."
+            said = "No answer is more likely the same person than not."
+        elif worth == 1:
+            said = "Only the first answer is more likely the same person than not."
+        else:
+            more = f"; {len(self)} are shown" if worth > len(self) else ""
+            said = f"The first {worth} answers are more likely the same person than not{more}."
+        # Whoever confirms the surest sees the chances of all others fall.
+        fewer = "Those you have confirmed are not counted: of the others fewer are to be expected."
+        return f"{said} {fewer}" if self.confirmed else said
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""
@@ -275,8 +294,12 @@ class Ranking(Sequence[Answer]):
             )
             for one in shown
         ]
+        known = [
+            Strip(one.id, ("", "confirmed", "", "", one.reason), self._pictures(one.id))
+            for one in self.confirmed[:MOST_SHOWN]
+        ]
         title = f"{len(shown)} of {self.total} sets, ranked by {self.reranker.partition(':')[0]}"
-        return table(title, headings, [query, *strips], [reading])
+        return table(title, headings, [query, *known, *strips], [reading])
 
     def _pictures(self, set_id: str) -> Sequence[bytes]:
         """The pictures of a set; none where they are gone: a ranking may outlast its gallery."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lookalike import __version__
-from lookalike.cli import add, backup, evaluate, find, gallery, serve
+from lookalike.cli import add, backup, decisions, evaluate, find, gallery, serve
 from lookalike.cli.output import Json, Progresses, Quiet
 
 app = typer.Typer(
@@ -63,6 +63,9 @@ app.command()(gallery.index)
 app.command()(gallery.train)
 app.command()(find.find)
 app.command()(find.explain)
+app.command()(decisions.judge)
+app.command()(decisions.name)
+app.command()(decisions.undo)
 app.command()(serve.serve)
 app.command()(evaluate.evaluate)
 app.command()(evaluate.compare)

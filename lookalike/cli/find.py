@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,8 +17,10 @@ from lookalike.cli.output import (
     GalleryPath,
     Json,
     OneReranker,
+    Plain,
     Prepare,
     Progresses,
+    Queries,
     Query,
     QuerySet,
     Quiet,
@@ -30,7 +33,7 @@ from lookalike.cli.output import (
     say,
     seen_from_to,
 )
-from lookalike.errors import BadInput, NotFound
+from lookalike.errors import BadInput, NotFound, is_there
 from lookalike.faceset import natural_order, seconds
 from lookalike.ranking import percent
 
@@ -39,9 +42,11 @@ if TYPE_CHECKING:
     from lookalike.engines import contract
     from lookalike.gallery.media import MediaFile
     from lookalike.gallery.set_rows import SetFacts
+    from lookalike.ranking import Ranking
     from lookalike.rerankers.contract import Reranker
     from lookalike.search.query import Search
     from lookalike.search.scenes import Place
+    from lookalike.search.together import Together
 
 
 def open_engine(name: str, address: str | None) -> contract.Engine:
@@ -63,8 +68,6 @@ def read_asked(
     gallery: Gallery, text: str, set_id: str | None, face: int | None = None, at: str | None = None
 ) -> str | FaceSet:
     """Tell a set id from a path; an id comes first."""
-    from lookalike.errors import is_there
-
     time = None if at is None else seconds(at)
     if (set_id, face, time) == (None, None, None) and text in gallery:
         return text
@@ -80,12 +83,72 @@ def read_asked(
     raise BadInput(f"{text!r} is a set of the gallery, not a file: leave --set, --face and --at out")
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is asked with: faces or a set, other sets of the same person, and what photos were taken for."""
+
+    asked: str | FaceSet
+    confirmed: Sequence[str] = ()
+    together: Together | None = None
+
+
+def read_question(
+    gallery: Gallery,
+    texts: Sequence[str],
+    person: str | None = None,
+    set_id: str | None = None,
+    face: int | None = None,
+    at: str | None = None,
+) -> Question:
+    """Make one question of set ids, photos and films that are given together, and of a person's sets."""
+    if not texts and person is None:
+        raise BadInput("nothing is asked with: give a set id, a photo or another QUERY, or --person NAME")
+    is_choice = (set_id, face) != (None, None)
+    if is_choice and (len(texts) != 1 or person is not None):
+        raise BadInput(
+            f"--set and --face choose in one QUERY, and {len(texts)} are given: ask with one alone"
+        )
+    if (
+        len(texts) == 1
+        and person is None
+        and (is_choice or texts[0] in gallery or not Path(texts[0]).is_dir())
+    ):
+        return Question(read_asked(gallery, texts[0], set_id, face, at))
+    ids = [text for text in texts if text in gallery]
+    paths = [Path(text) for text in texts if text not in gallery]
+    for path in paths:
+        if not is_there(path):
+            read_asked(gallery, str(path), None)  # says so
+    if person is not None:
+        from lookalike.gallery.decisions import person_called
+
+        sets = gallery.listing(person_called(gallery, person).sets)
+        # The set that asks is the one that shows most of the person; the others ask too.
+        ids += [one.id for one in sorted(sets, key=lambda one: (-one.faces, one.id))]
+    if not paths:
+        if at is not None:
+            raise BadInput("--at chooses in a film, and none is given: leave it out")
+        return Question(ids[0], ids[1:])
+    # Here, since what reads films takes longer to load than a set of the gallery takes to be found.
+    from lookalike.search.together import read_together
+
+    together = read_together(gallery, paths, None if at is None else seconds(at))
+    return Question(together.asked, ids, together)
+
+
 # Commands that ask a gallery: find, explain.
 
 
 def find(
     gallery: GalleryPath,
-    query: Query,
+    queries: Queries = None,
+    person: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Ask with every set that is confirmed to show this person."),
+    ] = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="Ask with each QUERY by itself: they are not one person.")
+    ] = False,
     top: Annotated[int, typer.Option(help="How many answers.")] = 10,
     reranker: OneReranker = "auto",
     similarity: Similarity = "max_max",
@@ -93,6 +156,7 @@ def find(
     set_id: QuerySet = None,
     face: Face = None,
     at: At = None,
+    leave_out: Plain = False,
     picture: Annotated[
         Path | None,
         typer.Option(help="Also draw the answers, or the faces to choose from, into this PNG file."),
@@ -143,52 +207,84 @@ def find(
     from lookalike.search.query import Several, check_top
 
     check_top(top)
-    wanted = Filter(since, until, file, quality)
+    texts, wanted = queries or [], Filter(since, until, file, quality)
     if beside is not None and without is not None:
         raise BadInput("--with and --without ask two questions: give one of them")
-    if (beside is not None or without is not None) and (wanted or picture is not None):
+    others = [one for one in (beside, without) if one is not None]
+    if others and (wanted or each or picture is not None):
         raise BadInput(
-            "--with and --without list places: leave --from, --to, --file, --quality, --picture out"
+            "--with and --without list places: leave --from, --to, --file, --quality, --each, --picture out"
         )
+    if each and (person is not None or picture is not None):
+        raise BadInput("--each asks several questions: leave --person and --picture out")
     if picture is not None:
         check_new(picture)
         if not picture.absolute().parent.exists():  # a slip of the pen, more likely than a wish
             raise NotFound(f"the folder of {picture} does not exist: make it first, or choose another place")
     with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         try:
-            asked = read_asked(opened, _named(opened, query), set_id, face, at)
-            other = (
-                None
-                if beside is without
-                else read_asked(opened, _named(opened, beside or without or ""), None)
-            )
+            if others:
+                texts, others = ([_named(opened, one) for one in some] for some in (texts, others))
+            parts = [[text] for text in texts] if each else [texts]
+            asked = [read_question(opened, part, person, set_id, face, at) for part in parts]
+            asked += [read_question(opened, others)] if others else []
         except Several as several:
             if picture is not None and several.boxes:
                 draw_faces(several.path, several.at, several.boxes, picture)
                 say(f"the faces are numbered in {picture}", quiet)
             raise
+        for name, reason in [out for one in asked if one.together for out in one.together.left_out]:
+            say(f"left out: {name}: {reason}", quiet)
         shown = Progresses(quiet)
         search = open_search(
             opened, similarity, reranker, seed, shown, shortlist, prepare, place, before=shown.before
         )
         say_caution(search.reranker, quiet)
-        if other is not None:
-            _print_places(_places(search, opened, asked, other, without is not None), json)
+        if others:
+            _print_scenes(_scenes(search, opened, asked, without is not None, not leave_out), json)
             return
-        ranking = search.find(asked, depth(search, top, wanted))
-        ranking, left_out = narrowed(opened, ranking, wanted, top)
+        deep = depth(search, top, wanted)
+        whole = [search.find(one.asked, deep, one.confirmed, decisions=not leave_out) for one in asked]
+        found, out = zip(*(narrowed(opened, ranking, wanted, top) for ranking in whole), strict=True)
         if picture is not None:
-            draw_ranking(opened, search, asked, picture, top)
-        known = list(opened.listing(ranking.ids))
-        files = opened.files_of_sets(ranking.ids)
-    if ranking.total < ranking.sets:
-        say(f"a shortlist of {ranking.total} of {ranking.sets} sets was ranked; see --exhaustive", quiet)
+            draw_ranking(opened, search, asked[0].asked, picture, top, ranking=found[0])
+        places = [_places(opened, ranking) for ranking in found]
+    for ranking in found:
+        if ranking.total < ranking.sets:
+            say(f"a shortlist of {ranking.total} of {ranking.sets} sets was ranked; see --exhaustive", quiet)
     if json:
-        told = ranking.to_dict() | ({"left_out": left_out} if wanted else {})
-        for answer, one in zip(told["answers"], known, strict=True):
-            answer |= _place(one, files[one.id])
-        print_json(told)
+        told = [_told(*one) for one in zip(asked, found, places, strict=True)]
+        told = (
+            [one | {"filtered_out": count} for one, count in zip(told, out, strict=True)] if wanted else told
+        )
+        print_json({"rankings": told} if each else told[0])
         return
+    for ranking, seen, count in zip(found, places, out, strict=True):
+        if each:
+            print(plain(f"{ranking.query}:"))
+        _print_ranking(ranking, seen)
+        if wanted:
+            sets = "1 answer is" if count == 1 else f"{count} answers are"
+            print(f"{sets} left out by date, file or quality; ranks are those of all.")
+
+
+def _places(gallery: Gallery, ranking: Ranking) -> dict[str, dict[str, Any]]:
+    """What a gallery knows of the answers and of what is confirmed, beside what the ranking says."""
+    ids = [*ranking.ids, *(one.id for one in ranking.confirmed)]
+    files = gallery.files_of_sets(ids)
+    return {one.id: _place(one, files[one.id]) for one in gallery.listing(ids)}
+
+
+def _told(asked: Question, ranking: Ranking, places: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """A ranking for programs."""
+    told = ranking.to_dict()
+    for one in (*told["answers"], *told["confirmed"]):
+        one |= places[one["id"]]
+    return told | ({} if asked.together is None else asked.together.to_dict())
+
+
+def _print_ranking(ranking: Ranking, places: Mapping[str, dict[str, Any]]) -> None:
+    """A ranking for people: what is confirmed, then the answers."""
     columns = [
         ("rank", "right"),
         ("set", "left"),
@@ -197,32 +293,28 @@ def find(
         ("baseline", "right"),
         ("through", "left"),
     ]
+    rows: list[tuple[object, ...]] = [
+        ("", one.id, "confirmed", "", "", one.reason) for one in ranking.confirmed
+    ]
+    rows += [
+        (a.rank, a.id, a.sure, f"{a.score:.3f}", f"{a.baseline:.3f} (rank {a.baseline_rank})", a.way)
+        for a in ranking
+    ]
     # Only films have times, and only photos several files: where there are none, there is no column for them.
+    known = [places[str(row[1])] for row in rows]
     seen = {
-        "time": [seen_from_to(one.start, one.end) for one in known],
-        "photos": ["" if one.start is not None else listed(_paths(files[one.id])) for one in known],
-        "taken": [_taken(files[one.id]) for one in known],
+        "time": [seen_from_to(one["start"], one["end"]) for one in known],
+        "photos": ["" if one["start"] is not None else listed(one["files"]) for one in known],
+        "taken": [_taken(one["captured"]) for one in known],
     }
     seen = {name: words for name, words in seen.items() if any(words)}
     columns += [(name, "left") for name in seen]
-    print_table(
-        columns,
-        (
-            (
-                a.rank,
-                a.id,
-                a.sure,
-                f"{a.score:.3f}",
-                f"{a.baseline:.3f} (rank {a.baseline_rank})",
-                a.way,
-                *(words[place] for words in seen.values()),
-            )
-            for place, a in enumerate(ranking)
-        ),
-    )
+    print_table(columns, ((*row, *more) for row, *more in zip(rows, *seen.values(), strict=True)))
     print(plain(ranking.reading))
-    if wanted:
-        print(f"{left_out} answers were left out by date, file or quality; ranks are those of all")
+    if ranking.rejected:
+        count = len(ranking.rejected)
+        sets = "1 set is" if count == 1 else f"{count} sets are"
+        print(f"{sets} left out, known to show somebody else; --plain ranks them too.")
 
 
 def explain(
@@ -235,6 +327,7 @@ def explain(
     set_id: QuerySet = None,
     face: Face = None,
     at: At = None,
+    leave_out: Plain = False,
     seed: Seed = 0,
     engine: Engine = "local",
     address: Address = None,
@@ -246,14 +339,14 @@ def explain(
     from lookalike.cli.output import print_explanation
 
     with open_engine(engine, address) as place, open_gallery(gallery) as opened:
-        asked = read_asked(opened, query, set_id, face, at)
+        asked = read_question(opened, [query], None, set_id, face, at)
         opened.get(target)  # says so if there is no such set
         shown = Progresses(quiet)
         search = open_search(
             opened, similarity, reranker, seed, shown, False, prepare, place, before=shown.before
         )
         say_caution(search.reranker, quiet)
-        explanation = search.explain(asked, target)
+        explanation = search.explain(asked.asked, target, decisions=not leave_out)
         [known] = opened.listing([target])
         files = opened.files_of(target)
     if json:
@@ -264,7 +357,7 @@ def explain(
         print_explanation(explanation)
 
 
-def _place(known: SetFacts, files: Sequence[MediaFile]) -> dict[str, object]:
+def _place(known: SetFacts, files: Sequence[MediaFile]) -> dict[str, Any]:
     """What the gallery knows of an answer, beside what the ranking says."""
     ordered = sorted(files, key=lambda one: natural_order(one.path))
     return {
@@ -276,13 +369,9 @@ def _place(known: SetFacts, files: Sequence[MediaFile]) -> dict[str, object]:
     }
 
 
-def _paths(files: Sequence[MediaFile]) -> list[str]:
-    return sorted((one.path for one in files), key=natural_order)
-
-
-def _taken(files: Sequence[MediaFile]) -> str:
+def _taken(captured: Sequence[str | None]) -> str:
     """The days on which a set was taken, as far as files say: the first and the last."""
-    days = sorted(one.captured[:10] for one in files if one.captured)
+    days = sorted(one[:10] for one in captured if one)
     return "" if not days else days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
 
 
@@ -291,7 +380,6 @@ def _taken(files: Sequence[MediaFile]) -> str:
 
 def _named(gallery: Gallery, text: str) -> str:
     """A set of the person who has this name; what is a set or a file stays what it is."""
-    from lookalike.errors import is_there
     from lookalike.gallery.decisions import judged
 
     if text in gallery or not text or is_there(Path(text)):
@@ -301,16 +389,16 @@ def _named(gallery: Gallery, text: str) -> str:
     return next((one.sets[0] for one in people if one.sets and one.name.casefold() == folded), text)
 
 
-def _places(
-    search: Search, gallery: Gallery, asked: str | FaceSet, other: str | FaceSet, without: bool
+def _scenes(
+    search: Search, gallery: Gallery, asked: Sequence[Question], without: bool, decisions: bool
 ) -> list[Place]:
     from lookalike.search.scenes import alone, members, together, two_people
 
-    both = two_people(members(search, gallery, asked), members(search, gallery, other))
-    return (alone if without else together)(gallery, *both)
+    meant = two_people(*(members(search, one.asked, one.confirmed, decisions) for one in asked))
+    return (alone if without else together)(gallery, *meant)
 
 
-def _print_places(places: Sequence[Place], json: bool) -> None:
+def _print_scenes(places: Sequence[Place], json: bool) -> None:
     if json:
         print_json({"places": [one.to_dict() for one in places]})
         return

@@ -31,6 +31,18 @@ GalleryPath = Annotated[
 Query = Annotated[
     str, typer.Argument(metavar="QUERY", help="A set id, a photo, a film, a folder of photos, an .npz file.")
 ]
+Queries = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="QUERY...",
+        help="A set id, a photo, a film, a folder of photos, an .npz file; several are one person.",
+        show_default=False,
+    ),
+]
+Plain = Annotated[
+    bool,
+    typer.Option("--plain", help="Leave out what was decided, and who was seen side by side."),
+]
 QuerySet = Annotated[
     str | None, typer.Option("--set", metavar="ID", help="Which set of a QUERY that holds several.")
 ]
@@ -175,7 +187,7 @@ def print_table(
 def print_explanation(explanation: Explanation) -> None:
     """Print the evidence: the baseline first, then what every proxy says, the most convinced first."""
     answer = explanation.answer
-    print(f"{answer.id} is answer {answer.rank} of {explanation.total} for {explanation.query}.")
+    print_place(explanation)
     print(
         f"Its score is {answer.score:.3f}. By themselves the two are {answer.baseline:.3f} alike (baseline), "
         f"which is rank {answer.baseline_rank}: face {explanation.query_face} of the query and face "
@@ -215,6 +227,24 @@ def print_explanation(explanation: Explanation) -> None:
     )
     print("\n" + "; ".join(f"s{place}: {meaning}" for place, meaning in enumerate(NUMBERS, start=1)))
     print("faces: q of the query met p of the proxy, p of the proxy met t of the target")
+
+
+def print_place(explanation: Explanation) -> None:
+    """Print which answer it is, or why it is none, before the evidence of two sets alone."""
+    answer, query, ranked = explanation.answer, explanation.query, explanation.ranked
+    alone = f"answer {answer.rank} of {explanation.total} for {explanation.asked or query}"
+    if explanation.verdict is not None:
+        who = "the same person" if explanation.verdict == "same" else "somebody else"
+        why = f"it is known to show {who} ({explanation.reason})"
+        print(
+            plain(f"{answer.id} is no answer for {query}: {why}. If nothing were known, it would be {alone}.")
+        )
+    elif ranked is not None:
+        sure = "" if ranked.probability is None else f", with probability {ranked.sure}"
+        place = f"{answer.id} is answer {ranked.rank} of {explanation.among} for {query}{sure}"
+        print(plain(f"{place}, as far as what is decided tells. If nothing were known, it would be {alone}:"))
+    else:
+        print(plain(f"{answer.id} is {alone}."))
 
 
 def _print_sum(explanation: Explanation) -> None:

@@ -233,16 +233,32 @@ class RememberedLog:
     """Decisions and pairs apart as they were last read: a page asks for them again and again."""
 
     def __init__(self) -> None:
-        self.version: tuple[int, int] | None = None
-        self.log: tuple[Decision, ...] = ()
-        self.apart: tuple[Pair, ...] = ()
+        self._log: tuple[Decision, ...] = ()
+        self._apart: tuple[Pair, ...] = ()
+        # The versions of the gallery that they are of.
+        self._log_version: set_rows.Version | None = None
+        self._apart_version: set_rows.Version | None = None
 
-    def catch_up(self, connection: sqlite3.Connection, path: Path) -> None:
-        """Read again what others or we have changed; what did not change stays the same object."""
+    def read_log(self, connection: sqlite3.Connection, path: Path) -> tuple[Decision, ...]:
+        """All decisions; while they do not change, the same object."""
         version = set_rows.version(connection)
-        if version == self.version:
-            return
-        log, apart = tuple(everything(connection, path)), tuple(media.pairs_apart(connection, path))
-        self.log = self.log if log == self.log else log
-        self.apart = self.apart if apart == self.apart else apart
-        self.version = version
+        if version != self._log_version:
+            log = tuple(everything(connection, path))
+            self._log = self._log if log == self._log else log
+            self._log_version = version
+        return self._log
+
+    def read(
+        self, connection: sqlite3.Connection, path: Path
+    ) -> tuple[tuple[Decision, ...], tuple[Pair, ...]]:
+        """All decisions and all pairs apart, of which a gallery may have many; the same objects, as above."""
+        version = set_rows.version(connection)
+        if version != self._apart_version:
+            apart = tuple(media.pairs_apart(connection, path))
+            self._apart = self._apart if apart == self._apart else apart
+            self._apart_version = version
+        return self.read_log(connection, path), self._apart
+
+    def renew(self, log: tuple[Decision, ...], version: set_rows.Version) -> None:
+        """Know that nothing but the log has changed, which was read for writing just before."""
+        self._log, self._log_version, self._apart_version = log, version, version

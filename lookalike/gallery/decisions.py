@@ -7,6 +7,7 @@ at once, all of them or none.
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -47,6 +48,35 @@ def judged(gallery: Gallery) -> Judged:
     if last is None or last[0] is not log or last[1] is not apart:
         last = _LAST[gallery] = (log, apart, Judged(log, apart))
     return last[2]
+
+
+_SAID: WeakKeyDictionary[Gallery, tuple[object, Judged]] = WeakKeyDictionary()
+
+
+def said(gallery: Gallery) -> Judged:
+    """As `judged`, without sets that were seen side by side, of which a gallery may have any number."""
+    log = gallery.decided()
+    last = _SAID.get(gallery)
+    if last is None or last[0] is not log:
+        last = _SAID[gallery] = (log, Judged(log))
+    return last[1]
+
+
+def person_called(gallery: Gallery, name: str) -> Person:
+    """Who is called so, in capitals or not.
+
+    Raises
+    ------
+    NotFound
+        If nobody is; it names those who are called nearly so.
+    """
+    called, people = checked_name(name), {one.name: one for one in said(gallery).people.values()}
+    for each, person in people.items():
+        if each.casefold() == called.casefold():
+            return person
+    near = difflib.get_close_matches(called, people, n=3)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`lookalike name` gives a set a name"
+    raise NotFound(f"nobody is called {called!r} in {gallery.path}: {hint}")
 
 
 # Pairs of sets.

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Final
@@ -343,20 +343,43 @@ def pairs_apart(connection: sqlite3.Connection, path: Path) -> list[Pair]:
     """
     if schema.found(connection) < 2:
         return []
+    return _checked_pairs(path, connection.execute(_asked_pairs(connection)).fetchall())
+
+
+def pairs_apart_of(connection: sqlite3.Connection, path: Path, ids: Iterable[str]) -> list[Pair]:
+    """As `pairs_apart`, those that name one of some sets: the work grows with their number alone."""
+    if schema.found(connection) < 2:
+        return []
+    asked, found = _asked_pairs(connection), set()
+    own = f"(SELECT {_pair_column(connection)} FROM sets WHERE id = ?)"
+    for set_id in ids:
+        for side in ("first", "second"):
+            found.update(connection.execute(f"{asked} WHERE {side} = {own}", (set_id,)).fetchall())
+    return _checked_pairs(path, found)
+
+
+def _pair_column(connection: sqlite3.Connection) -> str:
+    return "id" if schema.found(connection) >= schema.NAMES_IDS else "number"
+
+
+def _asked_pairs(connection: sqlite3.Connection) -> str:
     # An id that leads to no set is none.
-    column = "id" if schema.found(connection) >= schema.NAMES_IDS else "number"
-    asked = (
+    column = _pair_column(connection)
+    return (
         "SELECT one.id, other.id, checksum FROM apart"
         f" LEFT JOIN sets AS one ON one.{column} = first LEFT JOIN sets AS other ON other.{column} = second"
     )
-    found = connection.execute(asked).fetchall()
+
+
+def _checked_pairs(path: Path, found: Collection[tuple[object, object, bytes]]) -> list[Pair]:
+    pairs = []
     for one, other, checksum in found:
-        texts = isinstance(one, str) and isinstance(other, str)
-        if not texts or checksum != _pair_checksum(one, other):
+        if not (isinstance(one, str) and isinstance(other, str)) or checksum != _pair_checksum(one, other):
             raise damaged_rows(
                 path, f"sets {one!r} and {other!r} are not the pair that was kept apart", ADVICE
             )
-    return sorted((min(one, other), max(one, other)) for one, other, _ in found)
+        pairs.append((min(one, other), max(one, other)))
+    return sorted(pairs)
 
 
 def _pair_checksum(one: str, other: str) -> bytes:

@@ -7,7 +7,7 @@ import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ MOST_COMPARED = 20_000
 # Facts that help the user's programs and shape nothing: where the file of the current model was last seen.
 HINTS: Final = ("model_file", "successor_told")
 Version = tuple[int, int]
+Named = TypeVar("Named")
 # What is to be said of an id that is not there; None if it is.
 Lookup = Callable[[str], NotFound | None]
 
@@ -168,7 +169,7 @@ def lookup(connection: sqlite3.Connection, path: Path) -> Lookup:
     return lambda set_id: None if has(connection, set_id) else unknown(connection, path, set_id)
 
 
-def several(ids: Iterable[str]) -> Iterable[str]:
+def several(ids: Iterable[Named]) -> Iterable[Named]:
     """Refuse one id where a list of them is asked for: its letters would be taken for ids."""
     if isinstance(ids, str):
         raise BadInput(f"set ids must come as a list, got the string {ids!r}: write [{ids!r}]")

@@ -154,6 +154,15 @@ class Explanation:
         pairs say counts for the rest.
     rank_before_kin, rank_before_lists : int or None
         The place of the answer before kin are pooled, and before lists are compared.
+    verdict : str or None
+        ``same`` or ``different`` where it is known whom the target shows: then it is no answer, and
+        ``reason`` says in words how that is known.
+    ranked : Answer or None
+        The answer in the ranking that knows decisions, and ``among`` how many that ranks; None where nothing
+        is decided about the query, and where the target is no answer.
+    asked : str
+        The set whose evidence this is, where decisions count: the query, or a confirmed set that is surer of
+        the target. All else is told of these two alone.
     """
 
     query: str
@@ -170,6 +179,11 @@ class Explanation:
     trust: float | None = None
     rank_before_kin: int | None = None
     rank_before_lists: int | None = None
+    verdict: str | None = None
+    reason: str = ""
+    ranked: Answer | None = None
+    among: int = 0
+    asked: str = ""
 
     @property
     def lines(self) -> list[Line]:

@@ -18,7 +18,7 @@ from lookalike.faceset import FaceSet
 from lookalike.gallery.set_rows import several
 from lookalike.kernels.topk import best_first, places
 from lookalike.method.tables import compare
-from lookalike.ranking import Ranking
+from lookalike.ranking import Decided, Ranking
 from lookalike.search.query import Scoring, Search, check_top, name_of
 from lookalike.similarities.contract import PreparedSets
 
@@ -40,9 +40,7 @@ class Refined:
     ----------
     ranking : Ranking
         Of the sets that nothing was decided about; its total counts these. The baseline of an answer is the
-        mean too, its rank is that among the same sets.
-    confirmed, rejected : tuple of str
-        The sets that were decided on, as given.
+        mean too, its rank is that among the same sets. It names those that were decided on, as given.
     before : dict of str to int
         The place that each answer has without decisions, among the same sets.
     asked : dict of str to str
@@ -54,8 +52,6 @@ class Refined:
     """
 
     ranking: Ranking
-    confirmed: tuple[str, ...]
-    rejected: tuple[str, ...]
     before: dict[str, int]
     asked: dict[str, str]
     baseline: tuple[tuple[str, int], ...] = ()
@@ -64,8 +60,8 @@ class Refined:
 def refine(
     search: Search,
     query: str | FaceSet,
-    confirmed: Sequence[str],
-    rejected: Sequence[str],
+    confirmed: Sequence[str | Decided],
+    rejected: Sequence[str | Decided],
     top: int | None = None,
 ) -> Refined:
     """Rank the sets that nothing was decided about, by all that was.
@@ -75,9 +71,9 @@ def refine(
     search : Search
     query : str or FaceSet
         As for `Search.find`.
-    confirmed, rejected : sequence of str
-        Sets that are known to show the query's person, and known not to. Those that the search does not know
-        yet, because they were added later, are passed over.
+    confirmed, rejected : sequence of str or Decided
+        Sets that are known to show the query's person, and known not to (`search.decided`). Those that the
+        search does not know yet, because they were added later, are passed over.
     top : int, optional
         How many answers to return; all unless given.
 
@@ -88,7 +84,8 @@ def refine(
     """
     check_top(top)
     own = search.member(query)
-    friends, strangers = (_numbers(search, given, own) for given in (confirmed, rejected))
+    same, others = (_as_decided(given) for given in (confirmed, rejected))
+    friends, strangers = (_numbers(search, given, own) for given in (same, others))
     if len(friends) or len(strangers):
         told = _told_together(search, query, friends, strangers, top)
     else:
@@ -101,9 +98,7 @@ def refine(
     ranks = 1 + places(scoring.scores, scoring.baseline, first)
     ids, targets = search.tables.ids, scoring.targets
     return Refined(
-        ranking=search.ranking(query, scoring, top),
-        confirmed=tuple(map(str, confirmed)),
-        rejected=tuple(map(str, rejected)),
+        ranking=replace(search.ranking(query, scoring, top), confirmed=same, rejected=others),
         before={ids[targets[place]]: int(rank) for place, rank in zip(order, before, strict=True)},
         asked={ids[targets[place]]: told.names[told.nearest[place]] for place in order},
         baseline=tuple((ids[targets[place]], int(rank)) for place, rank in zip(first, ranks, strict=True)),
@@ -114,16 +109,20 @@ def nobody(search: Search, query: str | FaceSet) -> Refined:
     """What there is to say of a query that is alone in its gallery, where `refine` and `find` refuse."""
     numbers, values = np.empty(0, dtype=np.int64), np.empty(0)
     empty = Scoring(targets=numbers, scores=values, baseline=values, through=numbers, chances=None, sets=0)
-    return Refined(search.ranking(query, empty), (), (), {}, {})
+    return Refined(search.ranking(query, empty), {}, {})
 
 
 # Who is asked.
 
 
-def _numbers(search: Search, given: Sequence[str], own: int | None) -> Numbers:
+def _as_decided(given: Sequence[str | Decided]) -> tuple[Decided, ...]:
+    return tuple(one if isinstance(one, Decided) else Decided(str(one)) for one in several(given))
+
+
+def _numbers(search: Search, given: Sequence[Decided], own: int | None) -> Numbers:
     """Numbers of those sets that the search knows, in increasing order, the query left out."""
     known = search.tables.numbers
-    return np.array(sorted({known[id] for id in several(given) if id in known} - {own}), dtype=np.int64)
+    return np.array(sorted({known[one.id] for one in given if one.id in known} - {own}), dtype=np.int64)
 
 
 def _undecided(search: Search, own: int | None, *decided: Numbers) -> Numbers:

@@ -16,6 +16,7 @@ from lookalike.faceset import Box, FaceSet
 from lookalike.gallery.gallery import Gallery
 from lookalike.ingest.pictures import decode_picture
 from lookalike.ingest.reading import read_still_apart
+from lookalike.ranking import Ranking
 from lookalike.search.explain import Explanation
 from lookalike.search.query import Search
 
@@ -36,6 +37,7 @@ def draw_ranking(
     path: Path,
     top: int = 8,
     matches: Collection[str] | None = None,
+    ranking: Ranking | None = None,
 ) -> None:
     """Write a PNG that shows the best answers and through whom they came.
 
@@ -52,6 +54,8 @@ def draw_ranking(
         How many answers to show.
     matches : collection of str, optional
         Ids known to be right, if anybody knows: answers are then marked right or wrong.
+    ranking : Ranking, optional
+        The answers, if they were asked for already.
 
     Raises
     ------
@@ -64,7 +68,7 @@ def draw_ranking(
     asked = gallery.get(query, pictures=True) if isinstance(query, str) else query
     if not asked.pictures:
         raise BadInput(f"query {asked.id!r} has no pictures to show: add it from pictures instead of arrays")
-    ranking = search.find(query, top)
+    ranking = search.find(query, top) if ranking is None else ranking
     row_height = FACE + 2 * GAP + 26
     head = FACE + 96
     sheet = Image.new("RGB", (WIDTH, head + row_height * len(ranking) + MARGIN), PAPER)
@@ -73,9 +77,11 @@ def draw_ranking(
     for place, picture in enumerate(asked.pictures[:8]):
         _paste(sheet, picture, MARGIN + place * (FACE + GAP), MARGIN + 28)
     below = f"{ranking.total} sets ranked by {ranking.reranker.partition(':')[0]}, nobody labelled"
+    if ranking.confirmed:
+        below += f"; {len(ranking.confirmed)} confirmed, not shown"
     pen.text((MARGIN, MARGIN + 28 + FACE + 10), below, FAINT, _font(14))
     for place, explanation in enumerate(search.explain_many(query, ranking.ids)):
-        answer = explanation.answer
+        answer = ranking[place]
         target = gallery.get(answer.id, pictures=True)
         top_edge = head + place * row_height
         if matches is not None:

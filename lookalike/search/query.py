@@ -16,6 +16,7 @@ from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, is_whole
 from lookalike.faceset import Box, FaceSet
 from lookalike.gallery.gallery import Gallery, open_gallery
+from lookalike.gallery.set_rows import several
 from lookalike.indexing.build import index
 from lookalike.indexing.fit import calibrate, check_seed, check_shortlist, open_shortlist, train
 from lookalike.indexing.transform import AUTO
@@ -25,12 +26,16 @@ from lookalike.method.shortlist import Shortlist, narrowed
 from lookalike.method.tables import Row, Tables, rows
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Track, silent
-from lookalike.ranking import Answer, Ranking
+from lookalike.ranking import Answer, Decided, Ranking
 from lookalike.rerankers.contract import Reranker, Scored
+from lookalike.search.decided import GIVEN, NOTHING, Known, known_of
 from lookalike.search.explain import Explanation, relations, witnesses
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
 
 logger = logging.getLogger(__name__)
+
+# Given a set that asks, and those that are said to show the same person and somebody else.
+KnownOf = Callable[[str | None, Sequence[str], Sequence[str]], Known]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +125,9 @@ class Search:
         Says how likely an answer is right; answers carry no probability unless given.
     pictures : callable, optional
         Gives the pictures of a set by its id, for notebooks that show a ranking.
+    known : callable, optional
+        Tells what the gallery knows of a question, as `search.decided.known_of` does, when it is asked;
+        without it nothing is decided.
     """
 
     def __init__(
@@ -129,6 +137,7 @@ class Search:
         shortlist: Shortlist | None = None,
         calibration: Calibration | None = None,
         pictures: Callable[[str], Sequence[bytes]] | None = None,
+        known: KnownOf | None = None,
     ) -> None:
         if not isinstance(reranker, Reranker):
             raise BadInput(
@@ -139,6 +148,7 @@ class Search:
         self.shortlist = shortlist
         self.calibration = calibration
         self.pictures = pictures
+        self._known_of = known
 
     def find(
         self,
@@ -146,24 +156,60 @@ class Search:
         top: int | None = None,
         confirmed: Sequence[str] = (),
         rejected: Sequence[str] = (),
+        decisions: bool = True,
     ) -> Ranking:
         """Rank all sets for one query; see `lookalike.find`.
 
-        Sets that were confirmed as the query's person, or rejected, change the order of the others
-        (`lookalike.search.feedback`).
+        Parameters
+        ----------
+        query : str or FaceSet
+        top : int, optional
+        confirmed, rejected : sequence of str
+            Sets that are said, with this question, to show the query's person, and somebody else. They
+            change the order of the others (`lookalike.search.feedback`), and are no answers.
+        decisions : bool
+            Whether what the gallery knows of these sets counts too, at the time of the question
+            (`lookalike.search.decided`).
         """
-        if len(confirmed) or len(rejected):
+        known = self.known(query, confirmed, rejected, decisions)
+        if known.confirmed or known.rejected:
             from lookalike.search.feedback import refine  # which asks searches itself
 
-            return refine(self, query, confirmed, rejected, top).ranking
-        [ranking] = self.find_many([query], top)
-        return ranking
+            return refine(self, query, known.confirmed, known.rejected, top).ranking
+        check_top(top)
+        [scoring] = self.scorings([query], top)
+        return self.ranking(query, scoring, top)
 
-    def find_many(self, queries: Sequence[str | FaceSet], top: int | None = None) -> Iterator[Ranking]:
+    def find_many(
+        self, queries: Sequence[str | FaceSet], top: int | None = None, decisions: bool = True
+    ) -> Iterator[Ranking]:
         """Rank all sets for each query in turn; every answer is the one the query gets alone."""
         check_top(top)
-        for query, scoring in zip(queries, self.scorings(queries, top), strict=True):
-            yield self.ranking(query, scoring, top)
+        known = [self.known(query, decisions=decisions) for query in queries]
+        unknown = [query for query, of in zip(queries, known, strict=True) if of == NOTHING]
+        scorings = self.scorings(unknown, top)
+        for query, of in zip(queries, known, strict=True):
+            yield self.ranking(query, next(scorings), top) if of == NOTHING else self.find(query, top)
+
+    def known(
+        self,
+        query: str | FaceSet,
+        confirmed: Sequence[str] = (),
+        rejected: Sequence[str] = (),
+        decisions: bool = True,
+    ) -> Known:
+        """Which sets are known to show the query's person or somebody else, and why; see `find`.
+
+        Raises
+        ------
+        Conflict
+            If sets that ask together are known to be of different people.
+        """
+        said = [tuple(several(given)) for given in (confirmed, rejected)]
+        if self._known_of is None or not decisions:
+            return Known(*(tuple(Decided(one, GIVEN) for one in given) for given in said))
+        own = name_of(query) if isinstance(query, str | Excerpt) else None
+        return self._known_of(own, *said)
 
     def ranking(self, query: str | FaceSet, scoring: Scoring, top: int | None = None) -> Ranking:
         """Order the sets that were scored for a query; every ranking there is is made here."""
@@ -180,10 +226,33 @@ class Search:
             query_pictures=None if isinstance(query, str) else query.pictures,
         )
 
-    def explain(self, query: str | FaceSet, target: str) -> Explanation:
-        """Return the evidence for one answer; see `lookalike.explain`."""
-        [explanation] = self.explain_many(query, [target])
-        return explanation
+    def explain(
+        self,
+        query: str | FaceSet,
+        target: str,
+        confirmed: Sequence[str] = (),
+        rejected: Sequence[str] = (),
+        decisions: bool = True,
+    ) -> Explanation:
+        """Return the evidence for one answer, or say why it is none; see `lookalike.explain`.
+
+        Parameters are those of `find`. If decisions count, the evidence is that of whoever is surest of the
+        target, the query or a confirmed set, and `ranked` is the place that `find` gives it.
+        """
+        known = self.known(query, confirmed, rejected, decisions)
+        if known == NOTHING:
+            return next(self.explain_many(query, [target]))
+        if (decided := known.why(target)) is not None:
+            verdict = "same" if decided in known.confirmed else "different"
+            alone = next(self.explain_many(query, [target]))
+            return replace(alone, verdict=verdict, reason=decided.reason)
+        from lookalike.search.feedback import refine  # which asks searches itself
+
+        refined = refine(self, query, known.confirmed, known.rejected)
+        asked = refined.asked.get(target, name_of(query))  # none of itself, which is refused below
+        surest = next(self.explain_many(query if asked == name_of(query) else asked, [target]))
+        [ranked] = [one for one in refined.ranking if one.id == target]
+        return replace(surest, query=name_of(query), asked=asked, ranked=ranked, among=refined.ranking.total)
 
     def explain_many(self, query: str | FaceSet, targets: Sequence[str]) -> Iterator[Explanation]:
         """Return the evidence for several answers to one query, which is compared and scored only once."""
@@ -379,8 +448,11 @@ def open_search(
     if fitted.caution and before is None:
         logger.warning(fitted.caution)
     sure = calibrate(tables, fitted, seed, stored, track)
-    pictures = None if stored is None else partial(_pictures, stored.path.absolute())
-    return Search(tables, fitted, open_shortlist(tables, fitted, shortlist, stored, before), sure, pictures)
+    found = open_shortlist(tables, fitted, shortlist, stored, before)
+    if stored is None:
+        return Search(tables, fitted, found, sure)
+    path = stored.path.absolute()
+    return Search(tables, fitted, found, sure, partial(_pictures, path), partial(_known_of, stored, path))
 
 
 def find(
@@ -394,6 +466,7 @@ def find(
     shortlist: bool | None = None,
     preparation: Preparation | str = AUTO,
     engine: Engine | str = "local",
+    decisions: bool = True,
 ) -> Ranking:
     """Order the sets of a gallery by how sure we are that they show the query's person.
 
@@ -418,9 +491,13 @@ def find(
         What is done to faces before they are compared; ``auto`` suits it to the gallery (see `index`).
     engine : Engine or str
         Where sets are compared: one of a cluster holds them in slices, as many as it has machines.
+    decisions : bool
+        Whether what is known of the query in a gallery counts: what the user decided, and who was seen side
+        by side. Sets that are known to show the query's person ask too; neither they nor those that are known
+        to show somebody else are answers, and the ranking names both (`Ranking.confirmed`, `rejected`).
     """
     search = open_search(gallery, similarity, reranker, seed, track, shortlist, preparation, engine)
-    return search.find(query, top)
+    return search.find(query, top, decisions=decisions)
 
 
 def explain(
@@ -433,19 +510,30 @@ def explain(
     track: Track = silent,
     preparation: Preparation | str = AUTO,
     engine: Engine | str = "local",
+    decisions: bool = True,
 ) -> Explanation:
     """Return the evidence for one answer: the baseline, and what each proxy of the target says.
 
     Parameters are those of `find`; target is the id of a gallery set.
     """
     search = open_search(gallery, similarity, reranker, seed, track, None, preparation, engine)
-    return search.explain(query, target)
+    return search.explain(query, target, decisions=decisions)
 
 
 def _pictures(path: Path, set_id: str) -> Sequence[bytes]:
     """Read the pictures of a set when somebody looks; by then the gallery may have been closed."""
     with open_gallery(path) as gallery:
         return gallery.get(set_id, pictures=True).pictures
+
+
+def _known_of(
+    gallery: Gallery, path: Path, own: str | None, confirmed: Sequence[str], rejected: Sequence[str]
+) -> Known:
+    """What is decided now; a gallery that was closed since is opened for it."""
+    if not gallery.is_closed:
+        return known_of(gallery, own, confirmed, rejected)
+    with open_gallery(path) as opened:
+        return known_of(opened, own, confirmed, rejected)
 
 
 def name_of(query: str | FaceSet) -> str:

@@ -72,11 +72,19 @@ class Seen:
     files : sequence of MediaPath
     part : Descriptor
         What describes the faces.
+
+    Attributes
+    ----------
+    by_file : list of lists of FaceSet
+        Who is seen in each file, before photos of one person in one folder are joined.
+    failed : dict of int to LookalikeError
+        Why a file could not be read, by its place.
     """
 
     def __init__(self, files: Sequence[MediaPath], part: Descriptor) -> None:
         self.files, self.part = files, part
-        self.reasons: list[LookalikeError] = []
+        self.by_file: list[list[FaceSet]] = [[] for _ in files]
+        self.failed: dict[int, LookalikeError] = {}
         self.faceless: list[MediaPath] = []
         self.apart: set[tuple[str, str]] = set()
         self._found: dict[str, tuple[FaceSet, SeenTrack]] = {}
@@ -87,6 +95,11 @@ class Seen:
         """Every set, with what was seen of it last."""
         return list(self._found.values())
 
+    @property
+    def reasons(self) -> list[LookalikeError]:
+        """Why files could not be read."""
+        return list(self.failed.values())
+
     def look(self, workers: Workers, lengths: Sequence[float]) -> Iterator[None]:
         """Look at all files; yield once for each photo and each second of film."""
         passed = 0
@@ -95,22 +108,22 @@ class Seen:
             if isinstance(told, float):
                 steps = max(0, min(int(told), units) - passed)
             else:
-                self._take(self.files[number], told)
+                self._take(number, told)
                 steps = units - passed
             passed = passed + steps if isinstance(told, float) else 0
             yield from (None for _ in range(steps))
 
-    def _take(self, file: MediaPath, told: Gathered) -> None:
+    def _take(self, number: int, told: Gathered) -> None:
+        file = self.files[number]
         if told.reason is not None:
-            self.reasons.append(told.reason)
-            if len(self.files) > 1:
-                logger.warning("%s", told.reason)
+            self.failed[number] = told.reason
         elif not told.tracks:
             self.faceless.append(file)
         grouped = is_grouped(file, self.part)
         album = self._albums.setdefault(file.album, Album(self.part.same_person)) if grouped else None
         ids = {}
         for one, track in _sets(file, told.tracks, album):
+            self.by_file[number].append(one)
             there = self._found.get(one.id)
             self._found[one.id] = (one if there is None else _joined(there[0], one), track)
             ids[track.number] = one.id
@@ -131,6 +144,8 @@ def seen_in(part: Descriptor, path: Path, at: float | None = None, track: Track 
     seen = look_at(part, files, settings, track)
     if not seen.sets and seen.reasons:
         raise seen.reasons[0]
+    for reason in seen.reasons:
+        logger.warning("%s", reason)
     if not seen.sets and at is not None and len(files) == 1 and 0 < (length := length_of(path)) < at:
         raise NotFound(f"{path} shows no face at {timecode(at)}: it ends at {timecode(length)}")
     if not seen.sets and at is not None:

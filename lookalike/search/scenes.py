@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet, natural_order
-from lookalike.gallery.decisions import judged
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
 from lookalike.search.query import Search
@@ -89,29 +88,31 @@ class _Seen(NamedTuple):
     span: Span | None
 
 
-def members(search: Search, gallery: Gallery, query: str | FaceSet) -> Members:
+def members(
+    search: Search, query: str | FaceSet, confirmed: Sequence[str] = (), decisions: bool = True
+) -> Members:
     """The sets that show the person of a question: those that are certain, and likely answers.
 
     Parameters
     ----------
     search : Search
-    gallery : Gallery
-        What was decided in it counts.
     query : str or FaceSet
         A set of the gallery, or faces from outside.
+    confirmed : sequence of str
+        Sets that are said, with the question, to show the same person.
+    decisions : bool
+        Whether what the gallery knows counts too.
 
     Returns
     -------
     mapping of str to float
-        Sets with their probabilities; 1 for the set itself and those that were confirmed. Where nothing can
+        Sets with their probabilities; 1 for the set itself and those that are confirmed. Where nothing can
         be said of probabilities, these alone.
     """
-    known, certain, others = judged(gallery), [], []
-    if isinstance(query, str):
-        certain, others = [query, *known.confirmed(query)], known.rejected(query)
     depth = None if search.shortlist is None else search.shortlist.sizes.served
-    ranking = search.find(query, depth, [one for one in certain if one != query], others)
+    ranking = search.find(query, depth, confirmed, decisions=decisions)
     likely = ranking.answers[: ranking.worth_reading or 0]
+    certain = [*([query] if isinstance(query, str) else []), *(one.id for one in ranking.confirmed)]
     return {one.id: one.probability or 0.0 for one in likely} | dict.fromkeys(certain, 1.0)
 
 

@@ -13,6 +13,7 @@ from lookalike.faceset import FaceSet
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged
 from lookalike.ranking import Answer
+from lookalike.search.decided import NOTHING, known_of
 from lookalike.search.feedback import Refined, nobody, refine
 from lookalike.search.filters import Filter, depth, narrowed
 from lookalike.search.query import Excerpt, Search
@@ -30,7 +31,7 @@ from lookalike.web.models import (
     SetView,
 )
 from lookalike.web.search import Method, Searches, method_of, methods, similarities
-from lookalike.web.sets import STRIP, Browsing, Catalogue, when
+from lookalike.web.sets import STRIP, Browsing, Catalogue, key_of, when
 from lookalike.web.uploads import Uploads
 from lookalike.web.wording import changed
 
@@ -133,7 +134,7 @@ class Answering:
             If there is no such set or upload, or nothing to search in.
         """
         began = time.monotonic()
-        found, left_out = self._narrowed(self.find(ask), ask)
+        found, filtered_out = self._narrowed(self.find(ask), ask)
         ranking = found.refined.ranking
         self._show_all(found)
         views = [self.answer(found, answer) for answer in ranking]
@@ -145,14 +146,15 @@ class Answering:
             worth_reading=ranking.worth_reading,
             reading=_reading(found),
             answers=views,
-            left_out=left_out,
+            filtered_out=filtered_out,
             moved=len(changed(views)),
             baseline=[
                 BaselineView(rank=rank, set=self._show(found, one), learnt_rank=learnt)
                 for rank, (one, learnt) in enumerate(found.refined.baseline, start=1)
             ],
-            confirmed=[self._show(found, one) for one in found.refined.confirmed],
-            rejected=[self._show(found, one) for one in found.refined.rejected],
+            confirmed=[self._show(found, one.id) for one in ranking.confirmed],
+            rejected=[self._show(found, one.id) for one in ranking.rejected],
+            reasons={key_of(one.id): one.reason for one in (*ranking.confirmed, *ranking.rejected)},
             version=found.search.tables.fingerprint,
             newer=found.newer,
             similarity=ranking.similarity,
@@ -168,27 +170,18 @@ class Answering:
         )
         known, search = self._browsing.known(), ready.search
         question = self._question(ask, catalogue, known, search)
-        confirmed: list[str] = []
-        rejected: list[str] = []
-        if ask.decisions and question.set_id is not None:
-            confirmed = _there(known.confirmed(question.set_id), catalogue)
-            rejected = _there(known.rejected(question.set_id), catalogue)
-        numbers = search.tables.numbers
-        if question.set_id is not None and numbers.keys() == {question.set_id}:
-            refined = nobody(search, question.asked)
+        decided = known_of(self._gallery, question.set_id) if ask.decisions else NOTHING
+        # What the search does not know yet was decided on all the same.
+        confirmed, rejected = (tuple(one for one in some if one.id in catalogue.facts) for some in decided)
+        if question.set_id is not None and search.tables.numbers.keys() == {question.set_id}:
+            alone = nobody(search, question.asked)
+            refined = replace(alone, ranking=replace(alone.ranking, confirmed=confirmed, rejected=rejected))
         else:
             with self._searches.turn(search):
-                refined = refine(
-                    search,
-                    question.asked,
-                    [one for one in confirmed if one in numbers],
-                    [one for one in rejected if one in numbers],
-                    _depth(search, ask.top) if deep else depth(search, ask.top, _filter(ask)),
-                )
-        # What the search does not know yet was decided on all the same.
-        refined = replace(refined, confirmed=tuple(confirmed), rejected=tuple(rejected))
+                deepest = _depth(search, ask.top) if deep else depth(search, ask.top, _filter(ask))
+                refined = refine(search, question.asked, confirmed, rejected, deepest)
         beside = {one for pair in self._gallery.judgements()[1] for one in pair if question.set_id in pair}
-        is_decided = bool(confirmed or set(rejected) - beside)
+        is_decided = bool(confirmed or {one.id for one in rejected} - beside)
         return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0], is_decided)
 
     def _narrowed(self, found: Found, ask: SearchAsk) -> tuple[Found, int]:
@@ -211,7 +204,7 @@ class Answering:
         ready, catalogue = self._searches.ready(_method(SearchAsk()), self._browsing.catalogue)
         known, ids = self._browsing.known(), [catalogue.id(key), catalogue.id(other)]
         with self._searches.turn(ready.search):
-            one, two = two_people(*(members(ready.search, self._gallery, each) for each in ids))
+            one, two = two_people(*(members(ready.search, each) for each in ids))
         found = (alone if without else together)(self._gallery, one, two)
         there = [place for place in found if set(place.sets) <= catalogue.facts.keys()]
         shown = dict.fromkeys([*ids, *(each for place in there for each in place.sets)])
@@ -251,10 +244,11 @@ class Answering:
 
     def _show_all(self, found: Found) -> None:
         """Make the views of all sets that a search shows; their files are read from the gallery at once."""
-        refined, there = found.refined, found.catalogue.facts
-        ids = [one.id for one in refined.ranking] + [one for one, _ in refined.baseline]
-        proxies = [one.through for one in refined.ranking if one.through is not None and one.through in there]
-        for strip, some in ((STRIP, [*ids, *refined.confirmed, *refined.rejected]), (FEW, proxies)):
+        ranking, there = found.refined.ranking, found.catalogue.facts
+        ids = [one.id for one in (*ranking, *ranking.confirmed, *ranking.rejected)]
+        ids += [one for one, _ in found.refined.baseline]
+        proxies = [one.through for one in ranking if one.through is not None and one.through in there]
+        for strip, some in ((STRIP, ids), (FEW, proxies)):
             if some:
                 views = self._browsing.show_all(found.catalogue, found.known, dict.fromkeys(some), strip)
                 found.shown.update({(set_id, strip): view for set_id, view in views.items()})
@@ -329,16 +323,10 @@ def _depth(search: Search, top: int) -> int:
 
 def _reading(found: Found) -> str:
     """Where the answers stop being worth reading, or why there is none, in a sentence."""
-    refined = found.refined
-    if refined.ranking.sets == 0 and not found.newer:
-        if refined.confirmed or refined.rejected:
-            return "Nobody is left to compare: everybody else is decided on."
+    ranking = found.refined.ranking
+    if not (ranking.sets or found.newer or ranking.confirmed or ranking.rejected):
         return "There is nobody else in this collection yet."
-    if refined.confirmed and refined.ranking.worth_reading is not None:
-        # Whoever confirms the surest sees the chances of all others fall.
-        fewer = "Those you have confirmed are not counted: of the others fewer are to be expected."
-        return f"{refined.ranking.reading} {fewer}"
-    return refined.ranking.reading
+    return ranking.reading
 
 
 def _chosen(faces: Sequence[int], count: int) -> list[int]:
@@ -349,7 +337,3 @@ def _chosen(faces: Sequence[int], count: int) -> list[int]:
     if found[-1] >= count:
         raise NotFound(f"there is no face {found[-1]} in a set of {count}: they are counted from 0")
     return found
-
-
-def _there(ids: Sequence[str], catalogue: Catalogue) -> list[str]:
-    return [one for one in ids if one in catalogue.facts]

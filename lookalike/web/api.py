@@ -42,6 +42,7 @@ from lookalike.web.models import (
     SetsAsk,
     SetView,
     SplitAsk,
+    TogetherAsk,
     UndoAsk,
     Undone,
     UploadView,
@@ -262,6 +263,12 @@ router.include_router(weighed)
 def uploaded(request: Request, key: str) -> UploadView:
     """Who is in an upload."""
     return parts_of(request).uploads.view(key)
+
+
+@router.post("/api/uploads/{key}/together", response_model=UploadView)
+def read_together(request: Request, key: str, ask: TogetherAsk) -> UploadView:
+    """Say whether the photos of an upload show one person, where they may; the numbers of people change."""
+    return parts_of(request).uploads.read(key, ask.together)
 
 
 @router.delete("/api/uploads/{key}", response_model=UploadView)

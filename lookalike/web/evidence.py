@@ -102,9 +102,10 @@ class Evidence:
 
         answered = self._answering.answer(found, answer)
         asker_words = "who you asked for" if by_query else asked.title
-        same = {*found.refined.confirmed, own}
+        ranking = found.refined.ranking
+        same, others = ({one.id for one in some} for some in (ranking.confirmed, ranking.rejected))
         shown = [(one.relative, one.rounded) for one in explanation.lines if one.relative is not None]
-        words = [effect(one, amount, asker_words, same, found.refined.rejected) for one, amount in shown]
+        words = [effect(one, amount, asker_words, {*same, own}, others) for one, amount in shown]
         return EvidenceView(
             query=found.question.view,
             asked=asked,
@@ -126,7 +127,7 @@ class Evidence:
             rank_alone=explanation.answer.rank,
             rank_before_kin=explanation.rank_before_kin,
             rank_before_lists=explanation.rank_before_lists,
-            total=found.refined.ranking.total,
+            total=ranking.total,
             sentences=_sentences(
                 found, explanation, answer, asked, by_query, self._titles(found, explanation)
             ),
@@ -192,6 +193,13 @@ def _sentences(
     """What made the answer, for people."""
     ranking, target, likeness = found.refined.ranking, titles[answer.id], explanation.answer.baseline
     said = []
+    for words, some in (
+        ("the same person, and is asked with", ranking.confirmed),
+        ("somebody else", ranking.rejected),
+    ):
+        said += [
+            f"{target} is no answer: it shows {words} ({one.reason})." for one in some if one.id == answer.id
+        ]
     if any(one.id == answer.id for one in ranking):
         said.append(f"{target} is answer {answer.rank} of {ranking.total}.")
     if not by_query:
@@ -199,7 +207,7 @@ def _sentences(
     if answer.probability is not None:
         sure = percent(answer.probability)
         said.append(f"As far as this collection can tell, the chance that both are one person is {sure}.")
-    if found.refined.confirmed or found.refined.rejected or answer.rank != explanation.answer.rank:
+    if ranking.confirmed or ranking.rejected or answer.rank != explanation.answer.rank:
         # Chains are of this ranking, so their places cannot be told beside those of the one shown.
         said.append(
             f"If {asked.title} alone is asked with, and no decision counts, it is answer "

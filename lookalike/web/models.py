@@ -243,11 +243,14 @@ class SearchView(View):
     worth_reading: int | None
     reading: str
     answers: list[AnswerView]
-    left_out: int = Field(default=0, description="Answers that date, file or quality left out.")
+    filtered_out: int = Field(default=0, description="Answers that date, file or quality left out.")
     moved: int = 0
     baseline: list[BaselineView]
     confirmed: list[SetView]
     rejected: list[SetView]
+    reasons: dict[str, str] = Field(
+        default={}, description="How it is known whom each confirmed or rejected set shows, by its key."
+    )
     version: str
     newer: int
     similarity: str
@@ -541,7 +544,8 @@ class UploadView(View):
     `left_out` are files of which nothing was taken, each with a sentence that says why. `found` says what
     there is in it: one of `people` is one appearance in a film, or what seems to be one person on its photos.
     `kept` are in the order of `people`; there are none unless all of them are in the collection. `photos` are
-    those that show several faces, up to 20.
+    those that show several faces, up to 20. `together` is whether photos that were dropped together are taken
+    for those of one person, the first of `people`; None where there is no choice.
     """
 
     key: str
@@ -552,6 +556,13 @@ class UploadView(View):
     found: str = ""
     kept: list[str] = Field(default=[])
     photos: list[UploadedPhoto] = Field(default=[])
+    together: bool | None = None
+
+
+class TogetherAsk(Ask):
+    """Whether photos that were dropped together show one person."""
+
+    together: bool
 
 
 class JobAsk(Ask):

@@ -181,9 +181,10 @@ def history(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0)
 
 @router.get("/uploads/{key}")
 def upload(request: Request, key: str) -> Response:
-    """Who is in what was dropped onto the page; with one person only, straight to the answers."""
+    """Who is in what was dropped onto the page; if that is one person, straight to the answers."""
     view, empty = parts_of(request).uploads.view(key), not len(parts_of(request).gallery)
-    if len(view.people) == 1 and not empty:
+    is_one = len(view.people) == 1 or (view.together and "all" not in request.query_params)
+    if is_one and not empty:
         return RedirectResponse(f"/uploads/{key}/find?person={view.people[0].person}", 303)
     return render("upload.html", here="", upload=view, empty=empty)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,7 +27,9 @@ from lookalike.ingest.files import MediaPath, find_files
 from lookalike.ingest.pictures import Picture, decode_picture, encode_picture
 from lookalike.ingest.reading import read_crops_apart
 from lookalike.ingest.seen import Settings
+from lookalike.search.query import Several
 from lookalike.search.question import look_at
+from lookalike.search.together import Pictured, agree
 from lookalike.web.jobs import Job
 
 # Crops of a gallery that are looked at to know how it was cut.
@@ -54,10 +56,13 @@ class SeenPeople:
         Why nothing was taken of a file, a sentence for each.
     remark : str
         What is to be known of all.
+    may_be_same : float or None
+        As the descriptor says: photos whose faces are less alike do not show one person.
     """
 
     descriptor: str
     model_file: str
+    may_be_same: float | None = None
     people: list[FaceSet] = field(default_factory=list)
     apart: list[tuple[str, str]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -82,7 +87,8 @@ def see(gallery: Gallery, source: Path, job: Job) -> SeenPeople:
     """
     part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
     found = find_files(source)
-    seen = SeenPeople(part.identity, part.model_file, left_out=[reason for _, reason in found.failed])
+    failed = [reason for _, reason in found.failed]
+    seen = SeenPeople(part.identity, part.model_file, part.may_be_same, left_out=failed)
     if holds_crops(gallery):
         _see_as_crops(gallery, part, found.media, seen, job)
     else:
@@ -231,6 +237,96 @@ class Photo:
     faces: tuple[PlacedFace, ...]
 
 
+@dataclass(frozen=True)
+class Reading:
+    """Who is in an upload: the people, who of them were seen side by side, and photos of several faces.
+
+    Photos that are dropped together are read as showing one person, who is the first, and as whoever they
+    show without that.
+    """
+
+    people: Sequence[FaceSet]
+    apart: Sequence[tuple[str, str]]
+    photos: Sequence[Photo]
+    remark: str = ""
+
+    def placed(self) -> Reading:
+        """The same, with the faces of the photos by who they are here."""
+        seen = _faces_by_photo(self.people)
+        photos = [replace(photo, faces=tuple(sorted(seen[photo.file]))) for photo in self.photos]
+        return replace(self, photos=photos)
+
+
+def as_one_person(seen: Reading, least: float | None) -> Reading | None:
+    """Read photos as showing one person (`lookalike.search.together`); None if they do not agree on one.
+
+    Parameters
+    ----------
+    seen : Reading
+        Who is in them without that.
+    least : float or None
+        How alike faces are at least that may be of one person.
+    """
+    faces = [(one, place) for one in seen.people for place in range(len(one.sources))]
+    if any(len(one.sightings) != len(one) or one.sightings[0].time is not None for one in seen.people):
+        return None  # films, and crops, which are of one person anyway
+    photos: dict[str, list[FaceSet]] = {}
+    for one, place in sorted(faces, key=lambda face: face[0].sightings[face[1]].box):
+        photos.setdefault(one.sources[place], []).append(_some_faces(one, [place]))
+    if len(photos) < 2:
+        return None
+    try:
+        found = agree([Pictured(name, people) for name, people in sorted(photos.items())], least)
+    except Several:
+        return None
+    meant = {name: photos[name][face - 1] for name, face, _ in found.taken}
+    others = []
+    for one in seen.people:
+        # A photo shows a person once.
+        left = [place for place, name in enumerate(one.sources) if not _is_same(meant.get(name), one, place)]
+        others += [_some_faces(one, left)] if left else []
+    beside = [(found.asked.id, one.id) for one in others if meant.keys() & set(one.sources)]
+    there = {one.id for one in others}
+    apart = [pair for pair in seen.apart if set(pair) <= there]
+    away = [name for name, _ in found.left_out]
+    remark = "" if not away else f"Not asked with, since somebody else is seen: {', '.join(away)}."
+    return Reading([found.asked, *others], [*apart, *beside], seen.photos, remark).placed()
+
+
+def face_by_face(seen: Reading) -> Reading:
+    """Read every face as somebody of their own."""
+    alone = [
+        replace(_some_faces(one, [place]), id=f"{one.id}.{place}")
+        for one in seen.people
+        for place in range(len(one))
+    ]
+    return Reading(alone, (), seen.photos).placed()
+
+
+def _some_faces(one: FaceSet, places: Sequence[int]) -> FaceSet:
+    return FaceSet(
+        one.id,
+        one.faces[list(places)],
+        one.origin,
+        [one.sources[place] for place in places],
+        [one.pictures[place] for place in places] if one.pictures else (),
+        [one.sightings[place] for place in places],
+    )
+
+
+def _is_same(face: FaceSet | None, one: FaceSet, place: int) -> bool:
+    return face is not None and face.id == one.id and face.sightings[0] == one.sightings[place]
+
+
+def _faces_by_photo(people: Sequence[FaceSet]) -> dict[str, list[PlacedFace]]:
+    seen: dict[str, list[PlacedFace]] = {}
+    for person, one in enumerate(people):
+        for face, (source, sighting) in enumerate(zip(one.sources, one.sightings, strict=False)):
+            if sighting.time is None:
+                seen.setdefault(source, []).append(PlacedFace(sighting.box, person, face))
+    return seen
+
+
 def photos_of(folder: Path, people: Sequence[FaceSet], job: Job) -> list[Photo]:
     """Read photos that show several faces; what cannot be read any more is left out.
 
@@ -243,11 +339,7 @@ def photos_of(folder: Path, people: Sequence[FaceSet], job: Job) -> list[Photo]:
     job : Job
         May be stopped meanwhile.
     """
-    seen: dict[str, list[PlacedFace]] = {}
-    for person, one in enumerate(people):
-        for face, (source, sighting) in enumerate(zip(one.sources, one.sightings, strict=False)):
-            if sighting.time is None:
-                seen.setdefault(source, []).append(PlacedFace(sighting.box, person, face))
+    seen = _faces_by_photo(people)
     shown = sorted(file for file, faces in seen.items() if len(faces) > 1)[:MOST]
     photos = []
     for file, read in zip(shown, read_crops_apart([folder / file for file in shown], None), strict=True):

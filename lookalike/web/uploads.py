@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from lookalike import atomic
-from lookalike.errors import BadInput, NotFound, StorageFailed
+from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
 from lookalike.faceset import FaceSet
 from lookalike.gallery.forget import remove
 from lookalike.gallery.gallery import Gallery
@@ -23,7 +23,7 @@ from lookalike.web.jobs import Job, Jobs
 from lookalike.web.models import FaceView, SetView, UploadedFace, UploadedPerson, UploadedPhoto, UploadView
 from lookalike.web.quota import Quota
 from lookalike.web.sets import face_view, key_of, when
-from lookalike.web.upload_faces import Photo, photos_of, see
+from lookalike.web.upload_faces import Photo, Reading, as_one_person, face_by_face, photos_of, see
 from lookalike.web.wording import counted, sentence
 
 # Uploads that are remembered, and files that one may have.
@@ -41,7 +41,8 @@ class Upload:
     Of each of them the files are known in which they are seen, by our own names and, in `names`, by theirs.
     What the gallery needs to keep them is remembered too, the ids that they were kept by, in their order, and
     those that were new, with what these hold. Files of which nothing was taken have a sentence each that says
-    why; the remark is about all. Photos that show several faces are remembered small.
+    why; the remark is about all. Photos that show several faces are remembered small. Photos dropped
+    together that agree on one person can be read as `together`, and otherwise.
     """
 
     key: str
@@ -58,6 +59,21 @@ class Upload:
     added: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     remark: str = ""
+    readings: dict[bool, Reading] = field(default_factory=dict)
+    together: bool = False
+
+    def read(self, together: bool) -> None:
+        """Take its photos for those of one person, or for whoever they show."""
+        reading = self.readings[together]
+        places = {one.id: place for place, one in enumerate(reading.people)}
+        self.together, self.photos = together, list(reading.photos)
+        self.files = [files_of(one) for one in reading.people]
+        self.people = [
+            renamed(one, f"upload#{1 + number}", self.origin(number), self.names)
+            for number, one in enumerate(reading.people)
+        ]
+        self.apart = [(places[one], places[other]) for one, other in reading.apart]
+        self.kept, self.added = [], {}
 
     def called(self, number: int) -> str:
         """What somebody in it is called: the file, when in a film, and which face if that is not enough."""
@@ -221,6 +237,25 @@ class Uploads:
 
         return self._jobs.start("remove", "taking it out of the collection", work, lane="uploads")
 
+    def read(self, key: str, together: bool) -> UploadView:
+        """Take the photos of an upload for those of one person, or for whoever they show.
+
+        Raises
+        ------
+        BadInput
+            If there is no choice: they are no photos, there is one only, or they do not agree on one person.
+        Conflict
+            If it is kept.
+        """
+        upload = self._done(key)
+        if together not in upload.readings:
+            raise BadInput("these are not photos that agree on one person: choose somebody who is shown")
+        if any(upload.kept) and self._is_kept(upload):
+            raise Conflict("this is kept in the collection already: decide there who is who")
+        with self._lock:
+            upload.read(together)
+        return self.view(key)
+
     def forget(self, key: str) -> UploadView:
         """Let an upload go, as it was."""
         view = self.view(key)
@@ -242,7 +277,9 @@ class Uploads:
                 UploadedPerson(person=number, title=upload.called(number), faces=self.faces(key, number))
                 for number in range(len(people))
             ],
-            remark=(upload.job.error if upload.job is not None else "") or upload.remark,
+            remark=(upload.job.error if upload.job is not None else "")
+            or " ".join(filter(None, [upload.remark, self._reading_remark(upload)])),
+            together=upload.together if len(upload.readings) > 1 and state == "done" else None,
             left_out=upload.left_out,
             found=upload.found if state == "done" else "",
             # By their places, so that it is all of them or none.
@@ -320,6 +357,9 @@ class Uploads:
             ],
         )
 
+    def _reading_remark(self, upload: Upload) -> str:
+        return upload.readings[upload.together].remark if upload.readings else ""
+
     def _is_kept(self, upload: Upload) -> bool:
         return all(one and one in self._gallery for one in upload.kept)
 
@@ -365,15 +405,17 @@ class Uploads:
         photos = photos_of(folder, found.people, job)
         upload.left_out += [sentence(in_shown_names(words, folder, stored)) for words in found.left_out]
         upload.remark = " ".join(filter(None, [found.remark, how_many(upload.left_out)]))
-        places = {one.id: place for place, one in enumerate(found.people)}
-        upload.names, upload.files = stored, [files_of(one) for one in found.people]
-        upload.photos = photos
-        upload.people = [
-            renamed(one, f"upload#{1 + number}", upload.origin(number), stored)
-            for number, one in enumerate(found.people)
-        ]
+        upload.names = stored
         upload.descriptor, upload.model_file = found.descriptor, found.model_file
-        upload.apart = [(places[one], places[other]) for one, other in found.apart]
+        seen = Reading(found.people, found.apart, photos)
+        one = as_one_person(seen, found.may_be_same)
+        if one is None:
+            upload.readings = {False: seen}
+        else:
+            one = replace(one, remark=in_shown_names(one.remark, folder, stored))
+            # Who contradicts what was taken for sure wants every face by itself.
+            upload.readings = {True: one, False: seen if len(seen.people) > 1 else face_by_face(seen)}
+        upload.read(one is not None)
 
 
 def shown_name(name: str) -> str:

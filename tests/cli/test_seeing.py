@@ -30,14 +30,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_answers_are_filtered_and_keep_their_ranks(folder: Path) -> None:
     whole = works("find", "g", "a", "--json", cwd=folder).json
-    assert "left_out" not in whole
+    assert "filtered_out" not in whole
     some = works("find", "g", "a", "--from", "2019", "--to", "2019-07", "--json", cwd=folder).json
     kept = [one for one in whole["answers"] if one["id"] != "d"]
     assert some["answers"] == kept
     assert kept[0]["captured"] == ["2019-07-14T10:30:05+00:00"]
-    assert (some["left_out"], some["total"]) == (1, whole["total"])
+    assert (some["filtered_out"], some["total"]) == (1, whole["total"])
     said = works("find", "g", "a", "--file", "OLD", cwd=folder).out
-    assert "were left out by date, file or quality" in said
+    assert "2 answers are left out by date, file or quality" in said
     assert " d " in said
 
 

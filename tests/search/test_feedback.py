@@ -11,6 +11,7 @@ import pytest
 from lookalike import FaceSet, Search, index, open_search, registry, train
 from lookalike.errors import BadInput, NotFound
 from lookalike.method.shortlist import Sizes
+from lookalike.ranking import Decided
 from lookalike.search.feedback import MOST_AGAINST, MOST_ASKING, PENALTY, refine
 from lookalike.search.query import Excerpt
 from tests.small_world import small_world
@@ -54,7 +55,7 @@ def test_the_plane_by_hand(plane: Search) -> None:
     assert [answer.baseline_rank for answer in found.ranking] == [1, 2]
     assert found.before == {"d": 2, "b": 1}
     assert found.asked == {"d": "c", "b": "q"}
-    assert (found.confirmed, found.rejected) == (("c",), ("e",))
+    assert (found.ranking.confirmed, found.ranking.rejected) == ((Decided("c"),), (Decided("e"),))
     assert (found.ranking.total, found.ranking.sets, found.ranking.query) == (2, 2, "q")
 
 
@@ -72,7 +73,9 @@ def test_without_decisions_it_is_find(world: tuple[Search, dict[str, str]]) -> N
             assert found.ranking == search.find(query, top)
             assert found.before == {answer.id: answer.rank for answer in found.ranking}
             assert set(found.asked.values()) == {query}
-    assert refine(search, search.tables.ids[0], ["unknown"], []).ranking == search.find(search.tables.ids[0])
+    unknown = refine(search, search.tables.ids[0], ["unknown"], []).ranking
+    assert unknown.answers == search.find(search.tables.ids[0]).answers
+    assert unknown.confirmed == (Decided("unknown"),)
 
 
 def test_outside_the_gallery(plane: Search) -> None:

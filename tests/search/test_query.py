@@ -16,6 +16,8 @@ from lookalike.errors import BadInput, NotFound
 from lookalike.indexing import manifest
 from lookalike.indexing.store import TableStore
 from lookalike.progress import Task
+from lookalike.ranking import Decided
+from lookalike.search.decided import GIVEN
 from lookalike.search.feedback import refine
 from tests.small_world import chain_world, small_world
 
@@ -268,7 +270,7 @@ def test_every_parameter_is_checked_before_anything_is_made(tmp_path: Path) -> N
             assert not TableStore.beside(gallery.path).stored()
 
 
-def test_a_gallery_that_is_ready_is_read_in_one_transaction(
+def test_a_gallery_that_is_ready_is_read_in_one_transaction_and_decisions_in_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Gallery(tmp_path / "g", create=True) as gallery:
@@ -281,15 +283,22 @@ def test_a_gallery_that_is_ready_is_read_in_one_transaction(
         begun: list[str] = []
         gallery._opened.connection.set_trace_callback(begun.append)
         search = open_search(gallery, reranker="learnt", preparation="within")
-        search.find(search.tables.ids[0], 5)
+        search.find(search.tables.ids[0], 5, decisions=False)
         assert sum(statement.startswith("BEGIN") for statement in begun) == 1
+        search.find(search.tables.ids[0], 5)
+        assert sum(statement.startswith("BEGIN") for statement in begun) == 3, (
+            "the log, and the query's pairs"
+        )
         assert len(read) == len(set(read)) == 4, "preparation, index, second stage, probabilities"
 
 
 def test_decisions_change_what_is_found() -> None:
     search = open_search(small_world(people=8, sets=4, faces=4)[0])
     query, same, other = (search.tables.ids[place] for place in (0, 1, 9))
-    assert search.find(query, 5, [same], [other]) == refine(search, query, [same], [other], 5).ranking
+    found, refined = search.find(query, 5, [same], [other]), refine(search, query, [same], [other], 5).ranking
+    assert (found.answers, found.total, found.sets) == (refined.answers, refined.total, refined.sets)
+    assert found.confirmed == (Decided(same, GIVEN),)
+    assert found.rejected == (Decided(other, GIVEN),)
     assert search.find(query, 5, [same], [other]) != search.find(query, 5)
     assert refine(search, query, [], [], 5).ranking == search.find(query, 5)
 
@@ -307,7 +316,8 @@ def test_ids_are_plain_text() -> None:
     told = search.explain(names[3], names[4])
     answers = [*found, *asked.ranking, told.answer]
     ids = [*search.tables.ids, found.query, told.query, asked.ranking.query, *asked.before]
-    ids += [*asked.asked.values(), *asked.confirmed, *asked.rejected, *(one.proxy for one in told.witnesses)]
+    ids += [*asked.asked.values(), *(one.proxy for one in told.witnesses)]
+    ids += [one.id for one in (*asked.ranking.confirmed, *asked.ranking.rejected)]
     ids += [text for one in answers for text in (one.id, one.through) if text is not None]
     assert len(ids) > 100
     assert {type(id) for id in ids} == {str}

@@ -116,7 +116,7 @@ def test_a_set_is_of_one_of_them(seen: Gallery) -> None:
 def test_who_is_meant(seen: Gallery) -> None:
     """Of so few sets no probability is known: the set and what was confirmed."""
     search = open_search(seen)
-    assert members(search, seen, "a") == {"a": 1.0}
+    assert members(search, "a") == {"a": 1.0}
     judge(seen, "a", ["d"], "same")
-    assert members(search, seen, "a") == {"a": 1.0, "d": 1.0}
-    assert members(search, seen, a_set("outside", 3)) == {}
+    assert members(search, "a") == {"a": 1.0, "d": 1.0}
+    assert members(search, a_set("outside", 3)) == {}

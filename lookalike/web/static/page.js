@@ -7,7 +7,7 @@ import * as people from "./people.js";
 import { review } from "./review.js";
 import { photo, why } from "./sheet.js";
 import { fail, handed, tell } from "./toast.js";
-import { forget, keep, offerUnkeep, watchDrops } from "./upload.js";
+import { forget, keep, offerUnkeep, readTogether, watchDrops } from "./upload.js";
 import { watch } from "./watch.js";
 
 function chooseFaces(button) {
@@ -30,6 +30,7 @@ const clicks = {
   "choose-files": () => document.getElementById("files").click(),
   keep: (button) => keep(button.dataset.upload, button.dataset.person),
   forget: (button) => forget(button.dataset.upload),
+  together: (button) => readTogether(button.dataset.upload, button.dataset.together === "yes"),
   open: (button) => document.getElementById(button.dataset.dialog).showModal(),
   close: (button) => button.closest("dialog").close(),
 };

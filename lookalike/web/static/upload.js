@@ -107,6 +107,12 @@ export async function forget(key) {
   location.assign("/");
 }
 
+// Photos that were dropped together show one person, or they do not.
+export async function readTogether(key, together) {
+  await send("POST", `/api/uploads/${key}/together`, { together });
+  location.assign(`/uploads/${key}`);
+}
+
 export function watchDrops() {
   const veil = document.getElementById("drop");
   const carries = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
