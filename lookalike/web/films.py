@@ -210,14 +210,19 @@ class Films:
             )
             for number, (box, set_id) in enumerate(placed, start=1)
         ]
-        stretch = [
-            (catalogue.facts[one], looks_between(self._browsing.sightings(catalogue, one), at, at + ahead))
-            for one in sorted(ids & catalogue.facts.keys())
+        # A film of two hours has thousands of sets, which are not all read for some seconds of it.
+        near_by = [
+            one.id
+            for one in map(catalogue.facts.get, sorted(ids))
+            if one is not None and one.start is not None and one.end is not None
+            if one.start <= at + ahead and one.end >= at
         ]
+        stretch = {
+            one: looks_between(self._browsing.sightings(catalogue, one), at, at + ahead) for one in near_by
+        }
         names = {facts.id, *([catalogue.ids[asked]] if asked in catalogue.ids else ())}
         meant = names | {other for one in names for other in known.confirmed(one)}
-        there = {one.id: looks for one, looks in stretch if looks}
-        shown = self._browsing.show_all(catalogue, known, list(there), 0)
+        shown = self._browsing.show_all(catalogue, known, near_by, 0)
         tracks = [
             FilmTrack(
                 key=shown[one].key,
@@ -226,7 +231,8 @@ class Films:
                 asked=one in meant,
                 looks=[(look.time or 0.0, *look.box) for look in looks],
             )
-            for one, looks in there.items()
+            for one, looks in stretch.items()
+            if looks
         ]
         return FilmMoment(at=at, faces=faces, until=at + ahead, tracks=tracks)
 
