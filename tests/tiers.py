@@ -35,6 +35,7 @@ SLOW: dict[str, tuple[str, ...]] = {
         "ingest/test_workers.py",
         "web/test_intake.py",
         "web/test_keeping.py",
+        "web/test_photos.py",
         "web/test_upload_faces.py",
         "web/test_uploads*.py",
         "ingest/test_describe.py",

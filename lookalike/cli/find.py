@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from lookalike.gallery.set_rows import SetFacts
     from lookalike.ranking import Ranking
     from lookalike.rerankers.contract import Reranker
-    from lookalike.search.cooccurrence import Place
     from lookalike.search.photo_query import Together
     from lookalike.search.query import Search
+    from lookalike.search.scenes import Place
 
 
 def open_engine(name: str, address: str | None) -> contract.Engine:
@@ -228,10 +228,10 @@ def find(
     if beside is not None and without is not None:
         raise BadInput("--with and --without ask two questions: give one of them")
     other = without if beside is None else beside
-    if other is not None and (wanted or each or leave_out or picture is not None or export is not None):
+    if other is not None and (wanted or each or picture is not None or export is not None):
         raise BadInput(
-            "--with and --without list places: leave --from, --to, --file, --quality, --each, --plain, "
-            "--picture and --export out"
+            "--with and --without list places: leave --from, --to, --file, --quality, --each, --picture and "
+            "--export out"
         )
     check_export(export, format)
     if picture is not None:
@@ -256,7 +256,7 @@ def find(
         )
         say_caution(search.reranker, quiet)
         if others:
-            _print_places(_places(search, opened, asked + others, without is not None), json)
+            _print_scenes(_scenes(search, opened, asked + others, without is not None, not leave_out), json)
             return
         deep = depth(search, top, wanted)
         ranked = [search.find(one.asked, deep, one.confirmed, decisions=not leave_out) for one in asked]
@@ -279,7 +279,8 @@ def find(
             print(plain(f"{ranking.query}:"))
         _print_ranking(ranking, seen)
         if wanted:
-            print(f"{count} answers were left out by date, file or quality; ranks are those of all")
+            sets = "1 answer is" if count == 1 else f"{count} answers are"
+            print(f"{sets} left out by date, file or quality; ranks are those of all.")
 
 
 def _known(gallery: Gallery, ranking: Ranking) -> dict[str, dict[str, Any]]:
@@ -392,15 +393,16 @@ def _taken(captured: Sequence[str | None]) -> str:
 # Two people.
 
 
-def _places(search: Search, gallery: Gallery, two: Sequence[Question], without: bool) -> list[Place]:
-    """Where the first of two people is seen with the second, or without."""
-    from lookalike.search.cooccurrence import alone, members, together, two_people
+def _scenes(
+    search: Search, gallery: Gallery, asked: Sequence[Question], without: bool, decisions: bool
+) -> list[Place]:
+    from lookalike.search.scenes import alone, members, together, two_people
 
-    both = two_people(*(members(search, each.asked, each.confirmed) for each in two))
-    return (alone if without else together)(gallery, *both)
+    meant = two_people(*(members(search, one.asked, one.confirmed, decisions) for one in asked))
+    return (alone if without else together)(gallery, *meant)
 
 
-def _print_places(places: Sequence[Place], json: bool) -> None:
+def _print_scenes(places: Sequence[Place], json: bool) -> None:
     if json:
         print_json({"places": [one.to_dict() for one in places]})
         return

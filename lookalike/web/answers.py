@@ -15,18 +15,23 @@ from lookalike.gallery.people import Judged
 from lookalike.ranking import Answer, Decided
 from lookalike.search.decided import GIVEN, Known, known_of
 from lookalike.search.feedback import Refined, nobody, refine
+from lookalike.search.filters import Filter, depth, narrowed
 from lookalike.search.query import Excerpt, Search
+from lookalike.search.scenes import Place, alone, members, together, two_people
+from lookalike.web.films import photos_of_faces
 from lookalike.web.models import (
     AnswerView,
     BaselineView,
     FaceView,
     GalleryView,
+    PlacesView,
+    PlaceView,
     SearchAsk,
     SearchView,
     SetView,
 )
 from lookalike.web.search import Method, Searches, method_of, methods, similarities
-from lookalike.web.sets import STRIP, Browsing, Catalogue, key_of
+from lookalike.web.sets import STRIP, Browsing, Catalogue, key_of, when
 from lookalike.web.uploads import Uploads
 from lookalike.web.wording import changed
 
@@ -68,6 +73,8 @@ class Found:
     catalogue: Catalogue
     known: Judged
     newer: int
+    # Whether the user decided anything about the query: who was seen beside it is no decision.
+    is_decided: bool = False
     # Views that were made, by id and faces shown: most sets are both an answer and in the order without the
     # second stage.
     shown: dict[tuple[str, int], SetView] = field(default_factory=dict)
@@ -127,7 +134,7 @@ class Answering:
             If there is no such set or upload, or nothing to search in.
         """
         began = time.monotonic()
-        found = self.find(ask)
+        found, filtered_out = self._narrowed(self.find(ask), ask)
         ranking = found.refined.ranking
         self._show_all(found)
         views = [self.answer(found, answer) for answer in ranking]
@@ -139,6 +146,7 @@ class Answering:
             worth_reading=ranking.worth_reading,
             reading=_reading(found),
             answers=views,
+            filtered_out=filtered_out,
             moved=len(changed(views)),
             baseline=[
                 BaselineView(rank=rank, set=self._show(found, one), learnt_rank=learnt)
@@ -174,9 +182,63 @@ class Answering:
             refined = replace(alone, ranking=replace(alone.ranking, confirmed=confirmed, rejected=rejected))
         else:
             with self._searches.turn(search):
-                depth = _depth(search, ask.top) if deep else ask.top
-                refined = refine(search, question.asked, confirmed, rejected, depth)
-        return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0])
+                deepest = _depth(search, ask.top) if deep else depth(search, ask.top, _filter(ask))
+                refined = refine(search, question.asked, confirmed, rejected, deepest)
+        beside = {one for pair in self._gallery.judgements()[1] for one in pair if question.set_id in pair}
+        is_decided = bool(confirmed or {one.id for one in rejected} - beside)
+        return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0], is_decided)
+
+    def _narrowed(self, found: Found, ask: SearchAsk) -> tuple[Found, int]:
+        """The answers that are to be shown, and how many are not."""
+        wanted = _filter(ask)
+        if not wanted:
+            return found, 0
+        ranking, left_out = narrowed(self._gallery, found.refined.ranking, wanted, ask.top)
+        refined = replace(found.refined, ranking=ranking, baseline=found.refined.baseline[: ask.top])
+        return replace(found, refined=refined), left_out
+
+    def places(self, key: str, other: str, without: bool = False) -> PlacesView:
+        """Where the people of two sets are seen together, or the first without the second; keys.
+
+        Raises
+        ------
+        LookalikeError
+            If there is no such set, or both are of one person.
+        """
+        ready, catalogue = self._searches.ready(_method(SearchAsk()), self._browsing.catalogue)
+        known, ids = self._browsing.known(), [catalogue.id(key), catalogue.id(other)]
+        with self._searches.turn(ready.search):
+            one, two = two_people(*(members(ready.search, each) for each in ids))
+        found = (alone if without else together)(self._gallery, one, two)
+        there = [place for place in found if set(place.sets) <= catalogue.facts.keys()]
+        shown = dict.fromkeys([*ids, *(each for place in there for each in place.sets)])
+        views = self._browsing.show_all(catalogue, known, shown, FEW)
+        return PlacesView(
+            query=views[ids[0]],
+            other=views[ids[1]],
+            without=without,
+            places=[
+                PlaceView(
+                    file=place.file,
+                    kind="video" if place.kind == "video" else "photo",
+                    start=place.start,
+                    end=place.end,
+                    when=when(place.start, place.end),
+                    captured=place.captured,
+                    sets=[views[each] for each in place.sets],
+                    face=self._face(place),
+                    probability=place.probability,
+                )
+                for place in there
+            ],
+        )
+
+    def _face(self, place: Place) -> int | None:
+        """Which face of its first set a photo shows."""
+        photos = [one for one in self._gallery.files_of(place.sets[0]) if one.kind == "photo"]
+        found = photos_of_faces(self._gallery.get(place.sets[0]).sources, photos) if photos else []
+        paths = [None if one is None else one.path for one in found]
+        return paths.index(place.file) if place.file in paths else None
 
     def _show(self, found: Found, set_id: str, strip: int = STRIP) -> SetView:
         if (set_id, strip) not in found.shown:
@@ -197,7 +259,6 @@ class Answering:
 
     def answer(self, found: Found, answer: Answer) -> AnswerView:
         """One answer as it is shown."""
-        decided = bool(found.refined.ranking.confirmed or found.refined.ranking.rejected)
         catalogue, known, asked = found.catalogue, found.known, found.question.set_id
         through = answer.through if answer.through in catalogue.facts else None
         verdict = None if asked is None else known.verdict(asked, answer.id)
@@ -213,7 +274,7 @@ class Answering:
             probability=answer.probability,
             sure=answer.sure,
             verdict=verdict,  # type: ignore[arg-type]  # it is one of them, or None
-            before=found.refined.before.get(answer.id) if decided else None,
+            before=found.refined.before.get(answer.id) if found.is_decided else None,
         )
 
     def _question(self, ask: SearchAsk, catalogue: Catalogue, known: Judged, search: Search) -> Question:
@@ -248,6 +309,10 @@ class Answering:
             return self._uploads.faces(key, ask.person or 0, [numbers[min(place, len(numbers) - 1)]])[0]
 
         return Question(asked, None, view, face)
+
+
+def _filter(ask: SearchAsk) -> Filter:
+    return Filter(ask.since, ask.until, ask.file, ask.quality)
 
 
 def _method(ask: SearchAsk) -> Method:

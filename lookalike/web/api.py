@@ -14,7 +14,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from lookalike.errors import NotFound
 from lookalike.gallery.decisions import as_csv, decisions_table, people_table
 from lookalike.ranking import media_type
-from lookalike.web.films import FILM, PHOTO, UPLOAD
+from lookalike.web.films import FILM, ORIGINAL, PHOTO, UPLOAD
 from lookalike.web.jobs import Job, Jobs
 from lookalike.web.models import (
     CensusView,
@@ -39,6 +39,8 @@ from lookalike.web.models import (
     PeopleView,
     PersonMade,
     PersonPage,
+    PhotoView,
+    PlacesView,
     RenameAsk,
     SearchAsk,
     SearchView,
@@ -119,6 +121,8 @@ def picture(request: Request, token: str) -> Response:
         content = parts.uploads.picture(key, person, face)
     elif kind == PHOTO:
         content = parts.uploads.photo(key, face)
+    elif kind == ORIGINAL:
+        content = parts.photos.picture(key, face)
     else:
         catalogue = parts.browsing.catalogue()
         set_id = catalogue.id(key)
@@ -126,10 +130,28 @@ def picture(request: Request, token: str) -> Response:
     return Response(content, media_type=media_type(content) or "application/octet-stream")
 
 
+@router.get("/api/sets/{key}/photos/{face}", response_model=PhotoView)
+def photo(request: Request, key: str, face: Number, asked: str = "") -> PhotoView:
+    """The photo that a face of a set is from, with everybody in it."""
+    return parts_of(request).photos.view(key, face, asked)
+
+
+@router.get("/api/sets/{key}/together/{other}", response_model=PlacesView)
+def places(request: Request, key: str, other: str, without: bool = False) -> PlacesView:
+    """Where the people of two sets are seen at the same time; or the first without the second."""
+    return parts_of(request).answering.places(key, other, without)
+
+
 @router.get("/api/films/{token}/moment", response_model=FilmMoment)
-def film_moment(request: Request, token: str, at: Annotated[float, Query(ge=0, le=1e9)] = 0.0) -> FilmMoment:
-    """Who is seen at a time of a film, in seconds, and where."""
-    return parts_of(request).films.moment(token, at)
+def film_moment(
+    request: Request,
+    token: str,
+    at: Annotated[float, Query(ge=0, le=1e9)] = 0.0,
+    ahead: Annotated[float, Query(ge=0, le=60)] = 0.0,
+    asked: str = "",
+) -> FilmMoment:
+    """Who is seen at a time of a film, in seconds, and where; and who until some seconds later."""
+    return parts_of(request).films.moment(token, at, ahead, asked)
 
 
 @router.get("/films/{token}", response_class=Response)

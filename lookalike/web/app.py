@@ -29,7 +29,7 @@ from lookalike.gallery.gallery import open_gallery
 from lookalike.web import api, pages
 from lookalike.web.answers import Answering
 from lookalike.web.evidence import Evidence
-from lookalike.web.films import Films, Pictures
+from lookalike.web.films import Films, Photos, Pictures
 from lookalike.web.guard import MOST_UPLOAD, Guard
 from lookalike.web.intake import Intake
 from lookalike.web.jobs import Jobs
@@ -134,6 +134,7 @@ class Parts:
         self.browsing = Browsing(self.gallery, self.pictures)
         self.searches = Searches(self.gallery, self.jobs, engine)
         self.films = Films(self.gallery, self.browsing, self.pictures)
+        self.photos = Photos(self.gallery, self.browsing, self.pictures)
         self.deciding = Deciding(self.gallery, self.browsing)
         self.proposing = Proposing(self.gallery, self.browsing, self.searches)
         self.answering = Answering(self.gallery, self.browsing, self.searches, self.uploads)

@@ -5,20 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import struct
 import threading
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from lookalike.errors import NotFound
-from lookalike.faceset import box_at
+from lookalike.faceset import Sighting, box_at
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
 from lookalike.gallery.set_rows import SetFacts
+from lookalike.ingest.pictures import encode_picture
+from lookalike.ingest.reading import read_still_apart
 from lookalike.search.question import seen_at
-from lookalike.web.models import FilmFace, FilmMoment
+from lookalike.web.models import FilmFace, FilmMoment, FilmTrack, PhotoFace, PhotoView
 
 if TYPE_CHECKING:
     from lookalike.web.sets import Browsing
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-SET, UPLOAD, FILM, PHOTO = b"s", b"u", b"f", b"p"
+SET, UPLOAD, FILM, PHOTO, ORIGINAL = b"s", b"u", b"f", b"p", b"o"
 # Kind, key of the set or upload, person of the upload, face; then a mark that only this run can make.
 PLACE = struct.Struct(">c8sII")
 MARK = 15
@@ -171,8 +176,17 @@ class Films:
             f"back, or add it again from where it is now"
         )
 
-    def moment(self, token: str, at: float) -> FilmMoment:
-        """Who is seen at a time of a film, from left to right.
+    def moment(self, token: str, at: float, ahead: float = 0.0, asked: str = "") -> FilmMoment:
+        """Who is seen at a time of a film, from left to right, and who until some seconds later.
+
+        Parameters
+        ----------
+        token : str
+            The film, as a set has it: who is in this set is asked for.
+        at, ahead : float
+            Seconds from the start, and how many more.
+        asked : str
+            Key of another set whose person is asked for, if any.
 
         Raises
         ------
@@ -196,7 +210,31 @@ class Films:
             )
             for number, (box, set_id) in enumerate(placed, start=1)
         ]
-        return FilmMoment(at=at, faces=faces)
+        # A film of two hours has thousands of sets, which are not all read for some seconds of it.
+        near_by = [
+            one.id
+            for one in map(catalogue.facts.get, sorted(ids))
+            if one is not None and one.start is not None and one.end is not None
+            if one.start <= at + ahead and one.end >= at
+        ]
+        stretch = {
+            one: looks_between(self._browsing.sightings(catalogue, one), at, at + ahead) for one in near_by
+        }
+        names = {facts.id, *([catalogue.ids[asked]] if asked in catalogue.ids else ())}
+        meant = names | {other for one in names for other in known.confirmed(one)}
+        shown = self._browsing.show_all(catalogue, known, near_by, 0)
+        tracks = [
+            FilmTrack(
+                key=shown[one].key,
+                title=shown[one].title,
+                person=shown[one].person,
+                asked=one in meant,
+                looks=[(look.time or 0.0, *look.box) for look in looks],
+            )
+            for one, looks in stretch.items()
+            if looks
+        ]
+        return FilmMoment(at=at, faces=faces, until=at + ahead, tracks=tracks)
 
     def _facts(self, token: str) -> SetFacts:
         kind, key, _, _ = self._pictures.read(token)
@@ -204,6 +242,166 @@ class Films:
             raise NotFound("there is no such film: load the page again")
         catalogue = self._browsing.catalogue()
         return catalogue.facts[catalogue.id(key)]
+
+
+def looks_between(sightings: Sequence[Sighting], since: float, until: float) -> list[Sighting]:
+    """The sightings of a track from one time to another, with the last before and the first after these.
+
+    Nothing if the track is over before, or begins after.
+    """
+    ordered = sorted((one for one in sightings if one.time is not None), key=lambda one: one.time or 0.0)
+    times = [one.time or 0.0 for one in ordered]
+    if not times or times[0] > until or times[-1] < since:
+        return []
+    return ordered[max(0, bisect_right(times, since) - 1) : bisect_left(times, until) + 1]
+
+
+# Photos: the original photo of a face, decoded in a child process, with everybody in it.
+
+
+# Longer side of a photo that is shown, in pixels, and how many bytes of such are remembered.
+LONGEST: Final = 1600
+REMEMBERED_PHOTOS: Final = 64 * 2**20
+# A photo of a telephone takes 150 MB of memory while it is decoded: so many at a time.
+AT_ONCE: Final = 2
+
+
+class Photos:
+    """Shows the original photos of sets. Only files that the gallery itself lists are opened, to be read.
+
+    Parameters
+    ----------
+    gallery : Gallery
+    browsing : Browsing
+    pictures : Pictures
+        Makes the addresses of photos.
+    """
+
+    def __init__(self, gallery: Gallery, browsing: Browsing, pictures: Pictures) -> None:
+        self._gallery, self._browsing, self._pictures = gallery, browsing, pictures
+        self._read: Latest[tuple[bytes, int, int]] = Latest(REMEMBERED_PHOTOS, lambda read: len(read[0]))
+        self._turns = threading.BoundedSemaphore(AT_ONCE)
+
+    def view(self, key: str, face: int, asked: str = "") -> PhotoView:
+        """The photo of a face of a set.
+
+        Parameters
+        ----------
+        key : str
+            The set.
+        face : int
+            Which face of it, from 0.
+        asked : str
+            Key of another set whose person is asked for, if any.
+
+        Raises
+        ------
+        NotFound, BadInput
+            If there is no such face, or its photo is not there any more, was changed, or cannot be read.
+        """
+        catalogue, known = self._browsing.catalogue(), self._browsing.known()
+        set_id = catalogue.id(key)
+        mine = self._files(set_id)
+        file = self._file(mine, face)
+        _, width, height = self._decoded(file)
+        names = {set_id, *([catalogue.ids[asked]] if asked in catalogue.ids else ())}
+        meant = names | {other for one in names for other in known.confirmed(one)}
+        placed = sorted(
+            (sighting.box, one)
+            for one in self._gallery.sets_of(file.content)
+            if one in catalogue.facts
+            for sighting, of in zip(self._gallery.get(one).sightings, self._files(one), strict=False)
+            if of is not None and of.content == file.content
+        )
+        views = self._browsing.show_all(catalogue, known, [set_id, *(one for _, one in placed)], 0)
+        return PhotoView(
+            set=views[set_id],
+            face=face,
+            photos=[number for number, one in enumerate(mine) if one is not None],
+            file=file.path,
+            captured=file.captured or None,
+            picture=f"/pictures/{self._pictures.token(ORIGINAL, key, 0, face)}",
+            width=width,
+            height=height,
+            faces=[
+                PhotoFace(
+                    number=number,
+                    key=views[one].key,
+                    title=views[one].title,
+                    person=views[one].person,
+                    box=box,
+                    asked=one in meant,
+                )
+                for number, (box, one) in enumerate(placed, start=1)
+            ],
+        )
+
+    def picture(self, key: str, face: int) -> bytes:
+        """The photo of a face of a set, the right way up, as a JPEG of at most `LONGEST` pixels a side."""
+        return self._decoded(self._file(self._files(self._browsing.catalogue().id(key)), face))[0]
+
+    def _files(self, set_id: str) -> list[MediaFile | None]:
+        photos = [one for one in self._gallery.files_of(set_id) if one.kind == "photo"]
+        return photos_of_faces(self._gallery.get(set_id).sources, photos)
+
+    def _file(self, files: Sequence[MediaFile | None], face: int) -> MediaFile:
+        found = files[face] if face < len(files) else None
+        if found is None:
+            raise NotFound("this face is of no photo that the collection knows: add its folder again")
+        return found
+
+    def _decoded(self, file: MediaFile) -> tuple[bytes, int, int]:
+        """A photo, small, and the width and height of the original."""
+        if not _is_the_same(Path(file.path), file):
+            raise NotFound(
+                f"the photo {file.path!r} is not where it was when it was added, or was changed since: put "
+                f"it back, or add it again from where it is now"
+            )
+        read = self._read.get(file.content)
+        if read is None:
+            with self._turns:
+                picture = read_still_apart(Path(file.path))
+            height, width = picture.shape[:2]
+            read = encode_picture(picture, LONGEST), width, height
+            self._read.put(file.content, read)
+        return read
+
+
+def photos_of_faces(sources: Sequence[str], photos: Sequence[MediaFile]) -> list[MediaFile | None]:
+    """The photo that each face of a set is from.
+
+    A face is named after its photo as it lay below the folder that was added; photos may have moved since.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Where each face came from.
+    photos : sequence of MediaFile
+        The photos of the set; each shows one of the faces.
+
+    Returns
+    -------
+    list of MediaFile or None
+        For each face the photo whose path ends most like its source, or the one that nothing else is from;
+        None where several would do.
+    """
+    named = [[_same_end(source, photo.path) for photo in photos] for source in sources]
+    found: list[MediaFile | None] = []
+    for ends in named:
+        best = max(ends, default=0)
+        found.append(photos[ends.index(best)] if best and ends.count(best) == 1 else None)
+    # One photo of two faces would be one of two people.
+    found = [None if found.count(one) > 1 else one for one in found]
+    rest = [one for one in photos if one not in found]
+    if len(rest) == 1 and found.count(None) == 1:
+        found[found.index(None)] = rest[0]
+    return found
+
+
+def _same_end(source: str, path: str) -> int:
+    """How many of the last parts of two paths are the same."""
+    pairs = zip(*(reversed(re.split(r"[/\\]", one)) for one in (source, path)), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def film_among(files: Iterable[MediaFile]) -> Path | None:

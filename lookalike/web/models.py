@@ -59,6 +59,10 @@ class SetView(View):
     title: str
     origin: str = ""
     files: list[str] = []
+    captured: list[str | None] = Field(
+        default=[],
+        description="When each of the files was taken, as it says itself; null if it does not say.",
+    )
     kind: Literal["film", "photo", "album", "set"] = "set"
     start: float | None = None
     end: float | None = None
@@ -81,11 +85,48 @@ class FilmFace(View):
     box: tuple[float, float, float, float] = Field(description="Left, top, width and height.")
 
 
+class FilmTrack(View):
+    """Somebody in a stretch of a film; from look to look a box moves evenly, and none is behind the last."""
+
+    key: str
+    title: str
+    person: PersonName | None = None
+    asked: bool = Field(description="Whether this is the person who was asked for.")
+    looks: list[tuple[float, float, float, float, float]] = Field(
+        description="Seconds, then left, top, width and height in pixels; in the stretch and one around."
+    )
+
+
 class FilmMoment(View):
-    """Who is seen at a time of a film, in seconds."""
+    """Who is seen at a time of a film, in seconds, and who is until another time."""
 
     at: float
     faces: list[FilmFace]
+    until: float
+    tracks: list[FilmTrack]
+
+
+class PhotoFace(FilmFace):
+    """Somebody in a photo."""
+
+    asked: bool = Field(description="Whether this is the person who was asked for.")
+
+
+class PhotoView(View):
+    """A photo with everybody in it; boxes are in pixels of the original, the right way up.
+
+    `face` is the face of the set that the photo shows, `photos` are those faces of the set that have a photo.
+    """
+
+    set: SetView
+    face: int
+    photos: list[int]
+    file: str
+    captured: str | None
+    picture: str
+    width: int
+    height: int
+    faces: list[PhotoFace]
 
 
 class MethodView(View):
@@ -161,6 +202,10 @@ class SearchAsk(Ask):
         max_length=1000,
         description="Sets that ask too, as one person with the first.",
     )
+    since: Text = Field(default="", description="Only what was taken on this day, month or year, or later.")
+    until: Text = Field(default="", description="Only what was taken then or before.")
+    file: Text = Field(default="", description="Only films and photos with these words in their path.")
+    quality: Literal["any", "good"] = "any"
 
 
 class AnswerView(View):
@@ -205,6 +250,7 @@ class SearchView(View):
     worth_reading: int | None
     reading: str
     answers: list[AnswerView]
+    filtered_out: int = Field(default=0, description="Answers that date, file or quality left out.")
     moved: int = 0
     baseline: list[BaselineView]
     confirmed: list[SetView]
@@ -217,6 +263,31 @@ class SearchView(View):
     similarity: str
     reranker: str
     milliseconds: float
+
+
+class PlaceView(View):
+    """Where somebody is seen, with another person or without: the sets that show it, from when to when."""
+
+    file: str
+    kind: Literal["video", "photo"]
+    start: float | None
+    end: float | None
+    when: str
+    captured: str | None
+    sets: list[SetView]
+    face: int | None = Field(
+        description="Which face of the first set the photo shows, if it is one and known."
+    )
+    probability: float
+
+
+class PlacesView(View):
+    """The films and photos in which two people are seen at the same time, or one without the other."""
+
+    query: SetView
+    other: SetView
+    without: bool
+    places: list[PlaceView]
 
 
 class EvidenceAsk(Ask):

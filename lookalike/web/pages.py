@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request
+from fastapi import Path as Number
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import ValidationError
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, NotFound
 from lookalike.gallery.people import Judged
 from lookalike.web.api import parts_of
 from lookalike.web.evidence import listed
-from lookalike.web.models import CensusView, FaceView, SearchAsk, SearchView, SetsAsk
-from lookalike.web.people import timelines, until
+from lookalike.web.models import CensusView, FaceView, SearchAsk, SearchView, SetsAsk, SetView
 from lookalike.web.proposals import USUAL
 from lookalike.web.search import method_of
+from lookalike.web.sets import key_of
+from lookalike.web.timeline import timeline
 from lookalike.web.wording import FILTERS
 
 STATIC = Path(__file__).parent / "static"
@@ -124,6 +126,39 @@ def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
     )
 
 
+@router.get("/sets/{key}/photos/{face}")
+def photo(
+    request: Request, key: str, face: Annotated[int, Number(ge=0, le=2**53)], asked: str = ""
+) -> HTMLResponse:
+    """The photo that a face of a set is from, with everybody in it."""
+    return render(
+        "photo.html",
+        here="",
+        photo=parts_of(request).photos.view(key, face, asked),
+        asked=f"?{urlencode({'asked': asked})}" if asked else "",
+    )
+
+
+@router.get("/sets/{key}/together")
+def choose_other(request: Request, key: str, other: int, without: bool = False) -> Response:
+    """From the form that asks for a set and a named person to where both are seen."""
+    person = parts_of(request).browsing.known().people.get(other)
+    if person is None or not person.sets:
+        raise NotFound("there is no such person: they were merged, or their name was undone")
+    chosen = key_of(person.sets[0])
+    return RedirectResponse(f"/sets/{quote(key)}/together/{chosen}{'?without=1' if without else ''}", 303)
+
+
+@router.get("/sets/{key}/together/{other}")
+def together(request: Request, key: str, other: str, without: bool = False) -> HTMLResponse:
+    """Where the people of two sets are seen at the same time; or the first without the second."""
+    ask = _asked(request, None, set=key)
+    if not parts_of(request).answering.is_ready(SearchAsk()):
+        return _wait(request, ask)
+    found = parts_of(request).answering.places(key, other, without)
+    return render("together.html", here="", found=found)
+
+
 @router.get("/people")
 def people(request: Request) -> HTMLResponse:
     """Everybody: who is proposed first, then who is known."""
@@ -155,7 +190,7 @@ def group(request: Request, key: str) -> Response:
     page = parts.proposing.of(key)
     if page.person.number is not None:
         return RedirectResponse(f"/people/{page.person.number}", 303)
-    return render("group.html", here="", page=page, films=timelines(page), until=until(page))
+    return render("group.html", here="", page=page, line=timeline([*page.sets, *page.likely]))
 
 
 @router.get("/people/{number}")
@@ -164,7 +199,7 @@ def person(request: Request, number: int) -> HTMLResponse:
     parts = parts_of(request)
     page = parts.deciding.person(number)
     others = [one for one in parts.deciding.people().people if one.number != number]
-    return render("person.html", here="", page=page, others=others, films=timelines(page), until=until(page))
+    return render("person.html", here="", page=page, others=others, line=timeline(page.sets))
 
 
 @router.get("/history")
@@ -228,6 +263,8 @@ def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLRe
         kept=[] if given is None else given.kept,
         given=given,
         several=given is not None and len(given.people) > 1,
+        line=timeline(_seen(found)),
+        filtered=bool(ask.since or ask.until or ask.file or ask.quality != "any"),
         ways_back=ways_back(found, parts.browsing.known()),
         methods=[(one.name, one.name.replace("_", " ")) for one in gallery.rerankers],
         method_words=next((one.words for one in gallery.rerankers if one.name == ask.reranker), ""),
@@ -237,6 +274,12 @@ def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLRe
         proxy_choices=[("", "As usual"), *((count, str(count)) for count in range(1, 11))],
         chosen_method=(ask.reranker, ask.similarity, ask.proxies) != (usual.reranker, usual.similarity, None),
     )
+
+
+def _seen(found: SearchView) -> list[SetView]:
+    """The query, what was confirmed, and the answers that are more likely the same person than not."""
+    worth = found.worth_reading or 0
+    return [found.query, *found.confirmed, *(one.set for one in found.answers if one.rank <= worth)]
 
 
 def _explained(request: Request, ask: SearchAsk, target: str, place: str) -> HTMLResponse:
@@ -257,9 +300,10 @@ def _asked(request: Request, faces: list[int] | None, **of: object) -> SearchAsk
     """What the address of a view asks for."""
     asked = request.query_params
     values: dict[str, object] = {**of, "faces": faces, "decisions": "plain" not in asked}
-    for name, field in (("stage", "reranker"), ("likeness", "similarity"), ("k", "proxies"), ("top", "top")):
+    names = {"stage": "reranker", "likeness": "similarity", "k": "proxies", "from": "since", "to": "until"}
+    for name in (*names, "top", "file", "quality"):
         if asked.get(name):
-            values[field] = asked[name]
+            values[names.get(name, name)] = asked[name]
     if "together" in asked and of.get("set"):
         page = parts_of(request).proposing.of(str(of["set"]))
         values["together"] = [one.key for one in (*page.sets, *page.likely)][:1000]

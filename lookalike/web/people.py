@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
 from lookalike.errors import NotFound
-from lookalike.faceset import natural_order, timecode
+from lookalike.faceset import natural_order
 from lookalike.gallery import decisions as judge
 from lookalike.gallery.decision_log import VERDICTS, Decision
 from lookalike.gallery.gallery import Gallery
@@ -19,19 +17,17 @@ from lookalike.web.models import (
     MOST_AT_ONCE,
     DecisionView,
     History,
-    IdentityPage,
     Mentioned,
-    Moment,
     NameAsk,
     PeopleMade,
     PeopleView,
     PersonMade,
     PersonPage,
     PersonView,
-    SetView,
 )
 from lookalike.web.models import Judged as JudgedView
 from lookalike.web.sets import Browsing, Catalogue, key_of, title
+from lookalike.web.timeline import moments
 from lookalike.web.wording import counted
 
 # What a verdict says of one clip and its query, and of many.
@@ -40,8 +36,6 @@ SAID: Final = {
     "different": ("shows somebody else than", "show somebody else than"),
     "unsure": 2 * ("may or may not show the person of",),
 }
-# The width of a drawing of moments, and the least width of a bar: one that can be seen and pressed.
-WIDTH, LEAST = 1000.0, 14.0
 NO_TITLES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -302,77 +296,3 @@ def batch_of(views: Sequence[DecisionView]) -> Batch:
         return Batch(list(views), views[0].words)
     query = views[0].sets[0].title
     return Batch(list(views), f"{counted(len(views), 'clip')} {SAID[views[0].kind][1]} {query}.")
-
-
-# Films of a person: when they are seen in each, as bars on one scale.
-
-
-def moments(sets: Iterable[SetView]) -> list[Moment]:
-    """When some sets are seen in films, film by film."""
-    found = [
-        Moment(
-            film=one.origin, key=one.key, start=one.start, end=one.end, length=round(one.end - one.start, 3)
-        )
-        for one in sets
-        if one.start is not None and one.end is not None
-    ]
-    return sorted(found, key=lambda one: (natural_order(one.film), one.start))
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One moment, drawn: its set, its film if that can be played, where the bar lies, the times in words."""
-
-    key: str
-    film: str | None
-    start: float
-    left: float
-    width: float
-    when: str
-
-
-@dataclass(frozen=True)
-class Film:
-    """A film with the moments of one person: where it lies, and what it is called beside the others."""
-
-    title: str
-    name: str
-    moments: list[Bar]
-
-
-def timelines(page: PersonPage | IdentityPage) -> list[Film]:
-    """Lay out a person's moments, film by film, all films from their start to the last moment of any.
-
-    Parameters
-    ----------
-    page : PersonPage or IdentityPage
-
-    Returns
-    -------
-    list of Film
-        In the order of the first moment given of each.
-    """
-    shown = [*page.sets, *page.likely] if isinstance(page, IdentityPage) else page.sets
-    playable = {one.key: one.film for one in shown}
-    last = _last(page) or 1.0
-    names = {one.film: PurePosixPath(one.film.replace("\\", "/")).name or one.film for one in page.timeline}
-    alike = Counter(names.values())
-    films: dict[str, Film] = {}
-    for one in page.timeline:
-        width = max(LEAST, WIDTH * (one.end - one.start) / last)
-        left = min(WIDTH * one.start / last, WIDTH - width)
-        when = f"{timecode(one.start)} to {timecode(one.end)}"
-        bar = Bar(one.key, playable.get(one.key), one.start, round(left, 1), round(width, 1), when)
-        # Two films of one name are told apart by their folders.
-        name = names[one.film] if alike[names[one.film]] == 1 else one.film
-        films.setdefault(one.film, Film(one.film, name, [])).moments.append(bar)
-    return list(films.values())
-
-
-def until(page: PersonPage | IdentityPage) -> str:
-    """The time at which all lines end, in words."""
-    return timecode(_last(page))
-
-
-def _last(page: PersonPage | IdentityPage) -> float:
-    return max((one.end for one in page.timeline), default=0.0)

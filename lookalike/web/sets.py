@@ -169,13 +169,14 @@ class Browsing:
         self, catalogue: Catalogue, known: Judged, set_id: str, strip: int | None, files: list[MediaFile]
     ) -> SetView:
         facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
-        person = known.person_of(set_id)
+        person, files = known.person_of(set_id), sorted(files, key=lambda one: natural_order(one.path))
         return SetView(
             key=key,
             id=set_id,
             title=title(facts),
             origin=facts.origin,
-            files=sorted((file.path for file in files), key=natural_order),
+            files=[file.path for file in files],
+            captured=[file.captured or None for file in files],
             kind=kind(facts),
             start=facts.start,
             end=facts.end,

@@ -73,6 +73,21 @@ def moment(made: str) -> str:
         return made
 
 
+def taken(said: str) -> str:
+    """When a file was taken, as its clock said: 14 July 2019, 12:30."""
+    try:
+        return f"{datetime.fromisoformat(said):%d %B %Y, %H:%M}".lstrip("0")
+    except ValueError:
+        return said
+
+
+def days(said: Sequence[str | None]) -> str:
+    """The days on which files were taken, the first and the last of them; nothing if none says."""
+    told = sorted(one for one in said if one)
+    ends = [taken(one).rpartition(",")[0] for one in told[:1] + told[-1:]]
+    return " to ".join(dict.fromkeys(ends))
+
+
 def changed(answers: Sequence[AnswerView]) -> list[AnswerView]:
     """Answers that decisions moved, those that moved farthest first."""
     moved = [one for one in answers if one.before is not None and one.before != one.rank]
@@ -116,7 +131,7 @@ def _shown_file(file: str) -> str:
 FILTERS: dict[str, Any] = {
     word.__name__: word
     for word in (
-        *(grouped, counted, file_name, ordinal, percent, share, took, moment),
+        *(grouped, counted, file_name, ordinal, percent, share, took, moment, taken, days),
         *(changed, doubtful, places, somebody_else),
     )
 }

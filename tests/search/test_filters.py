@@ -46,7 +46,7 @@ def gallery(tmp_path: Path):
         (Filter("2019-07-14", "2019-07-14"), "a"),
         (Filter("2019", "2021-01-01"), "ac"),
         (Filter(file="holiday B"), "b"),
-        (Filter(since="2021", file="Holiday a"), ""),
+        (Filter(since="2021", file="Holiday a.mp4"), ""),
         (Filter(quality="good"), "abcdef"),
     ],
 )

@@ -374,7 +374,17 @@ def test_who_is_seen_at_a_moment_of_a_film(tmp_path: Path) -> None:
         # Beside a time at which nobody is seen.
         assert [title for _, title, _ in at(3.2)] == ["film.mp4 #3", "film.mp4 #2", "film.mp4 #1"]
         assert at(20.0) == []
+        assert server.get(f"/api{film}/moment?at=20&ahead=9")["tracks"] == []
         named = server.get(f"/api{film}/moment?at=2")["faces"][1]
         assert (named["key"], named["person"]["name"]) == (key_of("film.mp4#1"), "Anna")
+        # Who is asked for: the set whose film it is, another set, and whoever is confirmed of either.
+        told = server.get(f"/api{film}/moment?at=1.5&ahead=2&asked={key_of('film.mp4#1')}")
+        assert told["until"] == 3.5
+        assert {one["title"].partition(",")[0]: one["asked"] for one in told["tracks"]} == {
+            "film.mp4 #1": True,
+            "film.mp4 #2": False,
+            "film.mp4 #3": True,
+        }
+        assert told["tracks"][0]["looks"] == [[1.0, 300, 20, 40, 50], [3.0, 200, 20, 40, 50]]
         assert server("GET", f"/api{film}/moment?at=soon").status == 422
         assert server("GET", f"/api{film[:-4]}AAAA/moment?at=1").status == 404

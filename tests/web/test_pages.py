@@ -15,9 +15,8 @@ from lookalike.errors import BadInput
 from lookalike.gallery import decisions
 from lookalike.gallery.gallery import Gallery
 from lookalike.web import pages
-from lookalike.web.models import AnswerView, Moment, PersonPage, PersonView, SetView
-from lookalike.web.people import timelines, until
-from lookalike.web.wording import changed, counted, doubtful, moment, ordinal, share, took
+from lookalike.web.models import AnswerView, SetView
+from lookalike.web.wording import changed, counted, days, doubtful, moment, ordinal, share, taken, took
 from tests.hostile_names import NAMES
 from tests.web.asking import HOST, Asker, asker
 from tests.web.drawn import drawn_photo
@@ -175,29 +174,13 @@ def test_what_changed_and_what_is_doubtful() -> None:
     assert [one.rank for one in doubtful(found, False)] == [1, 2, 3, 4]
 
 
-def test_moments_lie_on_one_scale() -> None:
-    moments = [
-        Moment(film="a", key="1", start=0.0, end=5.0, length=5.0),
-        Moment(film="b", key="2", start=7.5, end=10.0, length=2.5),
-        Moment(film="a", key="3", start=9.999, end=10.0, length=0.001),
-    ]
-    person = PersonView(number=1, name="Bo", sets=3)
-    page = PersonPage(person=person, sets=[], timeline=moments)
-    first, second = timelines(page)
-    assert until(page) == "00:00:10.0"
-    assert [(one.left, one.width) for one in first.moments] == [(0.0, 500.0), (986.0, 14.0)]
-    assert [(one.left, one.width) for one in second.moments] == [(750.0, 250.0)]
-    assert first.moments[0].when == "00:00:00.0 to 00:00:05.0"
-
-
-def test_films_are_called_by_their_files_unless_two_have_one_name() -> None:
-    films = ["/films/2019/party.mp4", "/films/2020/party.mp4", "D:\\films\\street.mp4"]
-    moments = [Moment(film=film, key="1", start=0.0, end=1.0, length=1.0) for film in films]
-    shown = timelines(PersonPage(person=PersonView(number=1, name="Bo", sets=3), sets=[], timeline=moments))
-    assert [one.title for one in shown] == films
-    assert [one.name for one in shown] == [films[0], films[1], "street.mp4"]
-
-
 def test_what_went_wrong_ends_as_a_sentence() -> None:
     for given, said in (("it is gone", "it is gone."), ("It is gone.", "It is gone."), ("Why?", "Why?")):
         assert f">{said}<" in bytes(pages.error_page(404, given).body).decode()
+
+
+def test_when_files_were_taken_in_words() -> None:
+    assert taken("2019-07-04T08:05:59+02:00") == "4 July 2019, 08:05"  # as the clock there said
+    assert days([None, "2021-01-01T00:00:00", "2019-07-04T08:05:59"]) == "4 July 2019 to 1 January 2021"
+    assert days(["2019-07-04T08:05:59", "2019-07-04T18:05:59"]) == "4 July 2019"
+    assert days([None]) == days([]) == ""

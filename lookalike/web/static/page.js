@@ -6,7 +6,7 @@ import * as groups from "./groups.js";
 import { hold, prepare, watchIntake } from "./jobs.js";
 import * as people from "./people.js";
 import { review } from "./review.js";
-import { why } from "./sheet.js";
+import { photo, why } from "./sheet.js";
 import { fail, handed, tell } from "./toast.js";
 import { forget, keep, offerUnkeep, readTogether, watchDrops } from "./upload.js";
 import { watch } from "./watch.js";
@@ -31,6 +31,7 @@ const clicks = {
   "pair-no": groups.pairNo,
   amend,
   why: (link) => why(link.href),
+  photo: (link) => photo(link.href),
   film: (from) => from.dataset.film && film(from),
   hold,
   "choose-faces": chooseFaces,

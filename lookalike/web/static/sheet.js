@@ -1,4 +1,4 @@
-// The dialog: why an answer was found, a moment of a film (film.js), or how far some work is.
+// The dialog: why an answer was found, a photo, a moment of a film (film.js), or how far some work is.
 import { view } from "./api.js";
 import { prepare } from "./jobs.js";
 
@@ -73,27 +73,32 @@ export function choice(title, said, pictures, yes, no) {
   });
 }
 
-export async function why(address) {
-  openSheet("Why this answer?", words("Looking …"));
+// Another view in the dialog: the part of it that has this region, under its own heading.
+async function showView(address, region, title) {
+  openSheet(title, words("Looking …"));
   let fresh;
   try {
     fresh = await view(address);
   } catch (reason) {
-    if (sheet.open) openSheet("Why this answer?", words(reason.message));
+    if (sheet.open) openSheet(title, words(reason.message));
     return;
   }
-  const part = fresh.querySelector('[data-region="evidence"]');
+  const part = fresh.querySelector(`[data-region="${region}"]`);
   if (!sheet.open) return;
   const waiting = fresh.querySelector("[data-preparing]");
   if (waiting) {
-    openSheet("Why this answer?", document.adoptNode(waiting));
-    prepare(waiting, () => waiting.isConnected && why(address));
+    openSheet(title, document.adoptNode(waiting));
+    prepare(waiting, () => waiting.isConnected && showView(address, region, title));
     return;
   }
   if (!part) {
-    openSheet("Why this answer?", words(fresh.querySelector("main p")?.textContent || "That did not work."));
+    openSheet(title, words(fresh.querySelector("main p")?.textContent || "That did not work."));
     return;
   }
   part.removeAttribute("data-region");
   openSheet(fresh.querySelector("main h1").textContent, document.adoptNode(part));
 }
+
+export const why = (address) => showView(address, "evidence", "Why this answer?");
+
+export const photo = (address) => showView(address, "photo", "Photo");

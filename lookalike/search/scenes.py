@@ -1,4 +1,4 @@
-"""Co-occurrence: where two people are seen at the same time, or one of them without the other.
+"""Scenes: where two people are seen at the same time, or one of them without the other.
 
 Sets of films are tracks, which no cut outlasts: two that are seen at one time of a film are in one shot. A
 person is the sets that show them for certain, and the answers that are more likely this person than not.
@@ -88,28 +88,31 @@ class _Seen(NamedTuple):
     span: Span | None
 
 
-def members(search: Search, query: str | FaceSet, confirmed: Sequence[str] = ()) -> Members:
+def members(
+    search: Search, query: str | FaceSet, confirmed: Sequence[str] = (), decisions: bool = True
+) -> Members:
     """The sets that show the person of a question: those that are certain, and likely answers.
 
     Parameters
     ----------
     search : Search
-        Of a gallery: what was decided in it counts.
     query : str or FaceSet
         A set of the gallery, or faces from outside.
     confirmed : sequence of str
         Sets that are said, with the question, to show the same person.
+    decisions : bool
+        Whether what the gallery knows counts too.
 
     Returns
     -------
     mapping of str to float
-        Sets with their probabilities; 1 for the set itself and those that were confirmed. Where nothing can
+        Sets with their probabilities; 1 for the set itself and those that are confirmed. Where nothing can
         be said of probabilities, these alone.
     """
     depth = None if search.shortlist is None else search.shortlist.sizes.served
-    ranking = search.find(query, depth, confirmed)
-    certain = [*([query] if isinstance(query, str) else []), *(one.id for one in ranking.confirmed)]
+    ranking = search.find(query, depth, confirmed, decisions=decisions)
     likely = ranking.answers[: ranking.worth_reading or 0]
+    certain = [*([query] if isinstance(query, str) else []), *(one.id for one in ranking.confirmed)]
     return {one.id: one.probability or 0.0 for one in likely} | dict.fromkeys(certain, 1.0)
 
 

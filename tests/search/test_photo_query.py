@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from lookalike import FaceSet, Gallery, add
 from lookalike.cli.app import app
 from lookalike.errors import BadInput
+from lookalike.search.photo_query import Pictured, agree, read_together
 from lookalike.search.query import Several
-from lookalike.search.together import Pictured, agree, read_together
 from tests import media
 
 # Faces of one person are at most 60 degrees apart here.
