@@ -33,8 +33,8 @@ except ImportError:  # Windows: two runs would do the work twice, and add everyt
 logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
-# The search is made ready anew when the collection has grown by this factor: until it has any size,
-# that takes no more than five times as long as making it ready once at the end.
+# The search is made ready anew when the collection has this many times the sets that it knows: however
+# many there will be, that takes no more than five times as long as making it ready once at the end.
 GROWTH: Final = 1.25
 # Files that the page lists; all are told in the terminal.
 LISTED: Final = 500
@@ -69,12 +69,14 @@ class Intake:
     def begin(self) -> None:
         """Begin, before anything else is asked."""
         self._done = Added()
-        self._before = self._searched = len(self._gallery)
+        self._before = len(self._gallery)
         self._job = self._jobs.start("intake", "looking for films and photos", self._work, lane="intake")
 
     def pause(self) -> None:
-        """Let it rest; that is forgotten when the program ends."""
+        """Let it rest, which is forgotten when the program ends; what was found can be searched."""
         self._job.pause()
+        if self._done.added:
+            self._searches.start("train", self._usual)
 
     def resume(self) -> None:
         """Go on; or look for what is new, if it has ended."""
@@ -91,7 +93,7 @@ class Intake:
     def view(self) -> IntakeView:
         """How far it is."""
         done, job = self._done, self._job.view()
-        at = job.at or f"{job.text} …"
+        at = job.at or job.text
         button = "Pause"
         if self._job.is_over:
             words = job.error or job.result or "Stopped before the end."
@@ -99,7 +101,7 @@ class Intake:
         elif job.paused:
             words, button = f"Paused: {at}", "Go on"
         else:
-            words = at if job.left is None else f"{at}; about {lasting(job.left)} left"
+            words = f"{at} …" if job.left is None else f"{at}; about {lasting(job.left)} left"
         return IntakeView(
             folder=readable(self.folder),
             gallery=str(self._gallery.path),
@@ -157,9 +159,8 @@ class Intake:
                 f"the folder {readable(self.folder)!r} is not there any more: what was found in it is kept; "
                 "go on when it is back"
             )
-        sets = self._before + len(self._done.added)
-        if sets > GROWTH * self._searched:
-            self._searched = sets
+        held = self._searches.held(self._usual)
+        if self._before + len(self._done.added) > GROWTH * (0 if held is None else len(held.search.tables)):
             self._searches.begin(self._usual)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.ingest.files import find_files
+from lookalike.ingest.files import find_files, holds_media
 from tests import media
 
 
@@ -41,6 +41,19 @@ def test_names_albums_and_order(archive: Path) -> None:
     ]
     assert found.failed == []
     assert found.others == 1
+
+
+def test_whether_there_is_anything_is_known_at_the_first(archive: Path, tmp_path: Path) -> None:
+    assert holds_media(archive)
+    (tmp_path / "empty" / "deep").mkdir(parents=True)
+    assert not holds_media(tmp_path / "empty")
+    (tmp_path / "empty" / "deep" / "notes.txt").write_text("nothing")
+    assert not holds_media(tmp_path / "empty")
+    # What a name promises and its content does not keep is worth telling.
+    (tmp_path / "empty" / "deep" / "photo.jpg").write_text("nothing")
+    assert holds_media(tmp_path / "empty")
+    with pytest.raises(NotFound, match="there is no file or folder"):
+        holds_media(tmp_path / "nowhere")
 
 
 def test_a_file_alone_has_no_album(archive: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from lookalike import Gallery, add
 from lookalike.demo.footage import draw_footage, write_footage
 from lookalike.errors import BadInput, Conflict, NotFound
+from lookalike.ingest.footage import Added, add_footage
 from lookalike.ingest.plan import Plan
 from lookalike.progress import Step
 from tests import media
@@ -117,6 +118,29 @@ def test_only_what_is_new_or_changed_is_taken(archive: Path, tmp_path: Path) -> 
     shutil.copy(archive / "moved.mp4", archive / "copy.mp4")
     copied = add(gallery, [archive])
     assert (copied.added, copied.files, copied.known) == ([], 0, 5)
+
+
+def test_whoever_waits_sees_what_takes_least_first(archive: Path, tmp_path: Path) -> None:
+    drawn = draw_footage(2, 6.0, size=(320, 180), rate=10.0)
+    write_footage(archive / "a long one.mp4", drawn.frames(), drawn.rate)
+    seen: list[str] = []
+    done = Added()
+
+    def watch(items: Iterable[Any], text: str, total: int | None) -> Iterator[Any]:
+        for item in items:
+            if isinstance(item, Step):
+                seen.append(item.words.partition(",")[0])
+            assert text != "measuring the pace"
+            yield item
+
+    assert add_footage(tmp_path / "g", [archive], media.DRAWN, track=watch, done=done, soon=True) is done
+    order = ["album/0.png", "album/1.png", "album/2.png", "clip.mp4", "a long one.mp4"]
+    assert list(dict.fromkeys(seen)) == order
+    # In another order, the same sets.
+    usual = add(tmp_path / "h", [archive], media.DRAWN)
+    assert (sorted(done.added), done.files) == (sorted(usual.added), usual.files)
+    with Gallery(tmp_path / "g") as soon, Gallery(tmp_path / "h") as later:
+        assert soon.contents() == later.contents()
 
 
 def test_an_album_that_grows_joins_the_groups_it_has(archive: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from lookalike.ingest.files import find_files
 from lookalike.ingest.seen import SeenFile, SeenTrack, Settings
 from lookalike.ingest.workers import Gathered, LookingChild, Workers, gather
 from tests import media
+from tests.waiting import until
 
 
 def looked(paths: list[Path], count: int = 1, **how: float) -> dict[int, list[object]]:
@@ -54,6 +55,24 @@ def test_the_number_of_children_changes_nothing(tmp_path: Path) -> None:
         ]
 
     assert kept(1) == kept(3)
+
+
+def test_children_that_are_not_listened_to_wait_and_nothing_is_lost(tmp_path: Path) -> None:
+    paths = [media.photo(tmp_path, suffix) for suffix in (".jpg", ".png")]
+    going, found = threading.Event(), []
+    with Workers(Settings(), 1, going=going) as workers:
+        listening = threading.Thread(target=lambda: found.extend(workers.look(paths)))
+        listening.start()
+        until(workers.pids)
+        assert found == []
+        going.set()
+        listening.join()
+    assert [number for number, told in found if isinstance(told, SeenTrack)] == [0, 1]
+    # Whoever closes them does not wait for those who rest.
+    with Workers(Settings(), 1, going=threading.Event()) as workers:
+        threading.Thread(target=lambda: (until(workers.pids), workers.close())).start()
+        with pytest.raises(LookalikeError, match="was stopped before its end"):
+            list(workers.look(paths))
 
 
 def test_bad_files_are_refused_and_the_rest_goes_on(tmp_path: Path) -> None:

@@ -55,11 +55,12 @@ def running_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(gallery: Path) -> Iterator[str]:
-    """A `lookalike serve` process of a gallery; the address that it printed."""
+def served(path: Path, verb: str = "serve", **env: str) -> Iterator[str]:
+    """A `lookalike serve` process of a gallery, or `open` of a folder; the address that it printed."""
     code = "from lookalike.cli import main; main()"
-    command = [sys.executable, "-c", code, "serve", str(gallery), "--port", "0", "--no-browser"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", code, verb, str(path), "--port", "0", "--no-browser"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, text=True, env={**os.environ, **env}, **pipes)
     assert process.stdout is not None
     try:
         address = process.stdout.readline().strip()
