@@ -192,11 +192,6 @@ def ready_preparation(
     return None if known is None else known.part
 
 
-def is_ready(gallery: Gallery, preparation: Preparation | str) -> bool:
-    """Whether `prepare` has nothing to learn."""
-    return ready_preparation(gallery, preparation) is not None
-
-
 def preparation_states(gallery: Gallery) -> list[dict[str, object]]:
     """The default preparation of a gallery, then every other that was learnt; how much of it they know."""
     default = choose(gallery)
