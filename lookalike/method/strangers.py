@@ -88,7 +88,8 @@ class Strangers(NamedTuple):
 
 def _means(held: object, given: KnownPairs, cohorts: Cohorts, first: int, last: int) -> Values:
     """Means of the pairs of some sets; what the slice holds is not needed."""
-    pairs = KnownPairs(*map(_writable, given[:-1]), given.level)
+    starts, sets, residuals, levels = map(_writable, given[:-1])
+    pairs = KnownPairs(starts, sets, residuals, levels, given.level)
     cohorts = cohorts._replace(lists=_writable(cohorts.lists))
     begin, end = pairs.starts[first], pairs.starts[last]
     # The system gives no memory for what is never written.
