@@ -13,9 +13,11 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import os
 import pkgutil
+import sys
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -135,7 +137,20 @@ def _parameters(cls: type[Any]) -> Mapping[str, inspect.Parameter]:
 
 
 def _entry_points(kind: str) -> dict[str, EntryPoint]:
+    """What other packages offer, read again when something was installed: it takes longer than a query."""
+    return _read_entry_points(kind, tuple((folder, _changed(folder)) for folder in sys.path))
+
+
+@lru_cache(maxsize=2 * len(KINDS))
+def _read_entry_points(kind: str, folders: tuple[tuple[str, int], ...]) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=f"lookalike.{kind}")}
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return 0
 
 
 @cache

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from lookalike import Gallery, open_search
-from lookalike.evaluation.drawing import save
 from lookalike.evaluation.report import write_report
 from lookalike.gallery import backup, decisions, export
 from lookalike.gallery.backup import upgrade
@@ -18,7 +17,7 @@ from lookalike.gallery.forget import forget
 from lookalike.search.picture import draw_ranking
 from lookalike.web import uploads
 from tests import media
-from tests.evaluation.test_folder import figure, page
+from tests.evaluation.test_folder import page
 from tests.gallery.test_upgrade import write_format
 from tests.web.asking import asker, fill
 
@@ -79,7 +78,6 @@ WRITERS: dict[str, Callable[[Gallery, Path], object]] = {
     "forget": _forget,
     "show": _show,
     "report": lambda gallery, folder: write_report(folder / "report", page("x"), {}),
-    "figure": lambda gallery, folder: save(figure("line"), folder),
 }
 
 

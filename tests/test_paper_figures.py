@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ from benchmarks.paper_page import section
 from lookalike import index, train
 from lookalike.evaluation.protocol import leave_one_out
 from tests.small_world import small_world
-from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 
@@ -132,18 +129,3 @@ def test_the_record_says_what_the_section_claims(kept: dict[str, Any]) -> None:
     better = kept["prepared"]["methods"]["baseline"]["left_out"]
     assert better["anr_below_0.3"] == pytest.approx(0.74, abs=0.03)
     assert better["anr_q98"] > 0.7
-
-
-def test_nothing_at_hand_is_a_sentence(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.paper_figures", "--data", tmp_path, "--out", tmp_path],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode != 0
-    expected = f"paper: there is no {tmp_path / 'ytf_dev.npz'}: give --data and --out, see docs/results.md\n"
-    assert done.stderr == expected
-    assert not list(tmp_path.iterdir())

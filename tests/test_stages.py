@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -33,7 +31,6 @@ from lookalike import index, train
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.method.tables import compare
 from tests.small_world import small_world
-from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 
@@ -414,17 +411,3 @@ def test_one_part_is_measured_and_the_others_stay(
     for part in ("runs", "strengths", "defaults", "families"):
         assert found[part] == kept[part]
     assert page(found)
-
-
-def test_nothing_at_hand_is_a_sentence(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.study_stages", "--data", tmp_path, "--out", tmp_path],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode != 0
-    assert done.stderr == f"stages: there are no faces in {tmp_path}: give --data, see docs/reranking.md\n"
-    assert not (tmp_path / "reranking.md").exists()

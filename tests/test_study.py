@@ -68,9 +68,20 @@ def test_a_study_averages_over_seeds() -> None:
     assert "outside" not in found["baseline"]
 
 
-def test_nothing_at_hand_is_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "sentence"),
+    [
+        ("study_learnt", "study: there are no faces in {folder}: give --data, see docs/learnt.md\n"),
+        ("study_stages", "stages: there are no faces in {folder}: give --data, see docs/reranking.md\n"),
+        (
+            "paper_figures",
+            "paper: there is no {folder}/ytf_dev.npz: give --data and --out, see docs/results.md\n",
+        ),
+    ],
+)
+def test_nothing_at_hand_is_a_sentence(tmp_path: Path, module: str, sentence: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.study_learnt", "--data", tmp_path, "--out", tmp_path],
+        [sys.executable, "-m", f"benchmarks.{module}", "--data", tmp_path, "--out", tmp_path],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -78,5 +89,5 @@ def test_nothing_at_hand_is_a_sentence(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode != 0
-    assert done.stderr == f"study: there are no faces in {tmp_path}: give --data, see docs/learnt.md\n"
-    assert not (tmp_path / "learnt.md").exists()
+    assert done.stderr == sentence.format(folder=tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -168,10 +168,10 @@ def _between(start: _Scene, end: _Scene, share: float) -> _Scene:
         if isinstance(a, tuple):
             return tuple(mixed(x, y) for x, y in zip(a, b, strict=True))
         return replace(
-            a, **{one.name: mixed(getattr(a, one.name), getattr(b, one.name)) for one in fields(a)}
+            a, **{field.name: mixed(getattr(a, field.name), getattr(b, field.name)) for field in fields(a)}
         )
 
-    moving = [one.name for one in fields(start) if one.name not in ("worn", "style")]
+    moving = [field.name for field in fields(start) if field.name not in ("worn", "style")]
     return replace(start, **{name: mixed(getattr(start, name), getattr(end, name)) for name in moving})
 
 

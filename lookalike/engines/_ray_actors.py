@@ -111,9 +111,9 @@ def new_name(label: Label) -> str:
 def state(ray: Any, whole: str) -> State:
     """Ask all actors that hold a part of one whole, and all machines; who does not answer is told as that."""
     names = sorted(
-        one["name"]
-        for one in ray.util.list_named_actors(all_namespaces=True)
-        if one["namespace"] == NAMESPACE and one["name"].startswith(f"{whole}/")
+        actor["name"]
+        for actor in ray.util.list_named_actors(all_namespaces=True)
+        if actor["namespace"] == NAMESPACE and actor["name"].startswith(f"{whole}/")
     )
     asked = {name: future for name in names if (future := _asked(ray, name)) is not None}
     nodes = sorted(ray.nodes(), key=lambda node: (node["NodeManagerHostname"], node["NodeID"]))
@@ -236,8 +236,8 @@ class Kept:
         """
         with self._lock:
             there: dict[bytes, list[Actor]] = {}
-            for one in self._actors:
-                there.setdefault(one.key, []).append(one)
+            for actor in self._actors:
+                there.setdefault(actor.key, []).append(actor)
             taken = []
             for number, (key, label) in enumerate(wanted):
                 if there.get(key):
@@ -246,8 +246,8 @@ class Kept:
                     handle, given = start(number)
                     taken.append(Actor(handle, key, label, next(self._numbers), given))
                     self._actors.append(taken[-1])
-            for one in taken:
-                one.users += 1
+            for actor in taken:
+                actor.users += 1
             self._most = max(self._most, len(wanted))
             self._tidy()
             return taken
@@ -279,14 +279,14 @@ class Kept:
 
     def _tidy(self) -> None:
         """End who is not worth keeping."""
-        for one in self._idle():
-            if any(map(one.is_renewed_by, self._actors)):
-                self._ended(one)
-        for one in self._idle()[: -self._most or None]:
-            self._ended(one)
+        for actor in self._idle():
+            if any(map(actor.is_renewed_by, self._actors)):
+                self._ended(actor)
+        for actor in self._idle()[: -self._most or None]:
+            self._ended(actor)
 
     def _idle(self) -> list[Actor]:
-        return [one for one in self._actors if not one.users]
+        return [actor for actor in self._actors if not actor.users]
 
     def _ended(self, one: Actor) -> None:
         self._actors.remove(one)

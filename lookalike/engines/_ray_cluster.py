@@ -324,7 +324,7 @@ def enter(address: str | None, user: object) -> Head:
         another one.
     """
     with _entering:
-        head = next((one for one in _here if not one.is_over), None)
+        head = next((known for known in _here if not known.is_over), None)
         if head is not None and not _is_meant(head, address):
             if head.users:
                 raise _is_elsewhere(head.reached_at)

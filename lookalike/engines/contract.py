@@ -254,7 +254,7 @@ def weight(value: Any) -> int:
     if isinstance(value, (str, bytes)):
         return len(value)
     if isinstance(value, Mapping):
-        return sum(weight(one) for one in value.values())
+        return sum(weight(item) for item in value.values())
     if isinstance(value, (list, tuple)):
         return sum(map(weight, value))
     return weight(vars(value)) if hasattr(value, "__dict__") and not callable(value) else SMALL

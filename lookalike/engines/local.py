@@ -67,7 +67,7 @@ class Local(Engine):
         here, me = socket.gethostname(), os.getpid()
         memory = resources.own_memory()
         return State(
-            residents=tuple(Resident(one.part, one, here, me, here, me, memory) for one in own),
+            residents=tuple(Resident(label.part, label, here, me, here, me, memory) for label in own),
         )
 
 
@@ -92,8 +92,8 @@ class _Here(Residents):
         return [label for label, one in both if one.cache_info().currsize]
 
     def close(self) -> None:
-        for one in self._open:
-            one.cache_clear()
+        for opened in self._open:
+            opened.cache_clear()
 
 
 def _opened(opening: Work, given: Sequence[tuple[Any, ...]], number: int) -> Any:

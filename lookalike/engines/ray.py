@@ -96,7 +96,7 @@ class Ray(Engine):
 
         # What has a label need not be looked at to tell it from others.
         said = [given[number] if label is None else label for number, label in enumerate(known)]
-        keys = [ray.cloudpickle.dumps((homes, threads, opening, one)) for one in said]
+        keys = [ray.cloudpickle.dumps((homes, threads, opening, origin)) for origin in said]
         return _There(self, head, kept, kept.take(list(zip(keys, known, strict=True)), start))
 
     @property
@@ -253,10 +253,10 @@ def _nothing(handle: Any) -> None:
 
 def _give_up(head: Head, waiting: Iterable[Any]) -> None:
     """Tell a cluster that nobody waits for some pieces of work any more."""
-    for one in waiting:
+    for piece in waiting:
         head.check()
         with suppress(Exception):  # it may be over
-            head.ray.cancel(one)
+            head.ray.cancel(piece)
 
 
 def _processors(ray: Any) -> int:

@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import atomic
 from lookalike.errors import BadInput
 
 if TYPE_CHECKING:
@@ -248,12 +246,6 @@ class Figure:
     table: Mapping[str, Sequence[Any]]
     draw: Callable[[Canvas], None]
     height: float = HEIGHT
-
-
-def save(figure: Figure, folder: Path) -> None:
-    """Write ``<name>.svg``, ``<name>.png`` and ``<name>.csv``."""
-    for name, content in contents(figure).items():
-        atomic.write(folder / name, content, over=True)
 
 
 def contents(figure: Figure) -> dict[str, bytes]:

@@ -401,9 +401,9 @@ def reliability(bins: Bins) -> Figure:
 
 def _table_reliability(bins: Bins) -> dict[str, list[Any]]:
     rows = [
-        (name, one.answers, one.said, one.right / one.answers, *wilson(one.right, one.answers))
+        (name, bin.answers, bin.said, bin.right / bin.answers, *wilson(bin.right, bin.answers))
         for name, own in bins.items()
-        for one in own
+        for bin in own
     ]
     columns = ("method", "answers", "said", "right", "low", "high")
     return {column: [row[place] for row in rows] for place, column in enumerate(columns)}
@@ -416,7 +416,7 @@ def _draw_reliability(canvas: Canvas, every: Sequence[Sequence[Bin]], labels: li
     axes.plot([0, 1], [0, 1], color=GRAY, linewidth=0.8)
     lines = []
     for number, own in enumerate(every):
-        said, right = [one.said for one in own], [one.right / one.answers for one in own]
+        said, right = [bin.said for bin in own], [bin.right / bin.answers for bin in own]
         look = line(number)
         for x, one in zip(said, own, strict=True):
             axes.plot([x, x], wilson(one.right, one.answers), color=look["color"], linewidth=0.8)

@@ -80,22 +80,22 @@ class Grouped:
     def measures(self) -> tuple[list[str], list[list[str]]]:
         """A table to read: its columns, and a row for each group and method."""
         rows = []
-        for one in self.groups:
-            for name in one.found.runs:
-                found, told = one.found.summary(name), one.intervals(name).get("map")
+        for group in self.groups:
+            for name in group.found.runs:
+                found, told = group.found.summary(name), group.intervals(name).get("map")
                 interval = "-" if told is None else f"{told.low:.4f} to {told.high:.4f}"
-                counts = str(len(one.found.queries)), str(one.people)
+                counts = str(len(group.found.queries)), str(group.people)
                 numbers = [f"{found[measure]:.4f}" for measure in MEASURES]
-                rows.append([one.name, *counts, name, *numbers, interval])
+                rows.append([group.name, *counts, name, *numbers, interval])
         headings = [heading for heading, _ in MEASURES.values()]
         return [self.column, "queries", "people", METHOD, *headings, INTERVAL], rows
 
     def sureness(self) -> tuple[list[str], list[list[str]]]:
         """The same of how far probabilities may be believed; no rows where none were told."""
         rows = [
-            [one.name, name, *("-" if told[key] is None else f"{told[key]:.4f}" for key in SURENESS)]
-            for one in self.groups
-            for name, told in one.found.calibration().items()
+            [group.name, name, *("-" if told[key] is None else f"{told[key]:.4f}" for key in SURENESS)]
+            for group in self.groups
+            for name, told in group.found.calibration().items()
         ]
         return [self.column, METHOD, *SURENESS.values()], rows
 
@@ -104,19 +104,19 @@ class Grouped:
         return {
             "column": self.column,
             "groups": {
-                one.name: {
-                    "queries": len(one.found.queries),
-                    "people": one.people,
-                    "rerankers": {name: one.found.summary(name) for name in one.found.runs},
+                group.name: {
+                    "queries": len(group.found.queries),
+                    "people": group.people,
+                    "rerankers": {name: group.found.summary(name) for name in group.found.runs},
                     "intervals": {
                         name: {
-                            measure: [told.low, told.high] for measure, told in one.intervals(name).items()
+                            measure: [told.low, told.high] for measure, told in group.intervals(name).items()
                         }
-                        for name in one.found.runs
+                        for name in group.found.runs
                     },
-                    "calibration": one.found.calibration(),
+                    "calibration": group.found.calibration(),
                 }
-                for one in self.groups
+                for group in self.groups
             },
             "left_out": self.left_out,
             "unlabelled": self.unlabelled,
@@ -139,7 +139,7 @@ def grouped(evaluation: Evaluation, column: str, groups: Mapping[str, str], unla
     names = [groups.get(query, "") for query in evaluation.queries]
     ordered = sorted(set(names) - {""}, key=natural_order)
     made = tuple(
-        Group(one, evaluation.only([place for place, name in enumerate(names) if name == one]))
-        for one in ordered
+        Group(group, evaluation.only([place for place, name in enumerate(names) if name == group]))
+        for group in ordered
     )
     return Grouped(column, made, names.count(""), unlabelled)

@@ -72,13 +72,13 @@ def columns_of_npz(path: Path) -> Columns:
     with Archive(path) as archive:
         if "set_names" not in archive.names():
             raise BadInput(f"{path} has no array set_names: labels need set_names and set_person")
-        ids = [str(one) for one in archive.read("set_names").ravel().tolist()]
+        ids = [str(name) for name in archive.read("set_names").ravel().tolist()]
         found = {}
         for name in archive.names():
             if name not in ("set_names", "set_person") and name.startswith("set_"):
                 values = archive.read(name)
                 if values.shape == (len(ids),):
-                    said = (str(one).strip() for one in values.tolist())
+                    said = (str(value).strip() for value in values.tolist())
                     found[name] = {id: {one} for id, one in zip(ids, said, strict=True)}
     return found
 

@@ -162,7 +162,7 @@ class Sureness:
         kept = self.worth[asked]
         ranks = [one for one, counts in zip(self.ranks, asked.tolist(), strict=True) if counts]
         right = sum(int((one <= cut).sum()) for one, cut in zip(ranks, kept.tolist(), strict=True))
-        matches = sum(len(one) for one in ranks)
+        matches = sum(len(places) for places in ranks)
         return {
             "error": calibration_error(self.bins()),
             "error_first": calibration_error(self.bins(1)),
@@ -180,16 +180,16 @@ def calibration_error(bins: Sequence[Bin]) -> float | None:
     .. [1] M. P. Naeini, G. F. Cooper, M. Hauskrecht, "Obtaining well calibrated probabilities using Bayesian
        binning", AAAI 2015.
     """
-    total = sum(one.answers for one in bins)
+    total = sum(bin.answers for bin in bins)
     if not total:
         return None
-    return sum(abs(one.said * one.answers - one.right) for one in bins) / total
+    return sum(abs(bin.said * bin.answers - bin.right) for bin in bins) / total
 
 
 def mean_summary(seeds: Sequence[Sureness]) -> dict[str, float | None]:
     """Measures averaged over the seeds; None where none of them has one."""
-    found = [one.summary() for one in seeds]
-    known = {name: [value for one in found if (value := one[name]) is not None] for name in found[0]}
+    found = [seed.summary() for seed in seeds]
+    known = {name: [value for summary in found if (value := summary[name]) is not None] for name in found[0]}
     return {name: float(np.mean(values)) if values else None for name, values in known.items()}
 
 

@@ -88,7 +88,7 @@ class Evaluation:
     def summary(self, method: str) -> dict[str, float]:
         """Measures, averaged over the seeds."""
         seeds = self.summaries(method)
-        return {name: float(_mean([np.array(one[name]) for one in seeds])) for name in seeds[0]}
+        return {name: float(_mean([np.array(seed[name]) for seed in seeds])) for name in seeds[0]}
 
     def found_within(self, method: str, depth: int) -> NDArray[np.int64]:
         """How many matches of each query are among the first sets, by the first seed."""
@@ -113,8 +113,8 @@ class Evaluation:
             },
             sureness={
                 name: [
-                    Sureness(one.probabilities[places], one.worth[places], [one.ranks[p] for p in places])
-                    for one in seeds
+                    Sureness(seed.probabilities[places], seed.worth[places], [seed.ranks[p] for p in places])
+                    for seed in seeds
                 ]
                 for name, seeds in self.sureness.items()
             },

@@ -45,7 +45,7 @@ def relative_energies(sets: Sequence[FaceSet]) -> NDArray[np.float64]:
     A set without variation has no components: its row is zero. The paper shows the distribution of these two
     numbers to justify sampling along one component only (section 3.4).
     """
-    found = np.array([energies(plain_unit_rows(one.faces)) for one in sets])
+    found = np.array([energies(plain_unit_rows(faceset.faces)) for faceset in sets])
     first = found[:, :1]
     return np.divide(found[:, 1:], first, out=np.zeros_like(found[:, 1:]), where=first > 0)
 
@@ -62,8 +62,8 @@ def selection_errors(
     With ``nearest`` the chosen faces are some of the real ones, so the error is never positive.
     """
     chosen, whole = MaxMax(samples, preimage), MaxMax(samples=0)
-    few = [chosen.prepare(one.faces) for one in sets]
-    all_faces = [whole.prepare(one.faces) for one in sets]
+    few = [chosen.prepare(faceset.faces) for faceset in sets]
+    all_faces = [whole.prepare(faceset.faces) for faceset in sets]
     first = rng.integers(0, len(sets), pairs)
     second = (first + rng.integers(1, len(sets), pairs)) % len(sets)
     return np.array(
@@ -291,7 +291,7 @@ def selection_figures(
         Whether pictures of the chosen faces may be shown.
     """
     rng = np.random.default_rng(SEED)
-    listed = [one for one in gallery.listing() if 2 < one.faces <= MOST_FACES]
+    listed = [facts for facts in gallery.listing() if 2 < facts.faces <= MOST_FACES]
     if not listed:
         return [], ["No set has three faces or more, so there is no variation within sets to show."]
     sets = _some(gallery, listed, rng, track)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Final
@@ -136,13 +136,6 @@ def paths(connection: sqlite3.Connection, where: Path) -> dict[str, list[str]]:
     for set_id, *row in connection.execute(asked):
         found.setdefault(str(set_id), []).append(_checked(where, *row).path)
     return {set_id: sorted(several, key=natural_order) for set_id, several in found.items()}
-
-
-def contents(connection: sqlite3.Connection) -> Iterator[str]:
-    """SHA-256 of every file, in order."""
-    if schema.found(connection) < 2:
-        return iter(())
-    return (str(row[0]) for row in connection.execute("SELECT content FROM files ORDER BY content"))
 
 
 def count(connection: sqlite3.Connection) -> int:

@@ -90,11 +90,6 @@ def vectors(connection: sqlite3.Connection, path: Path, set_id: str, name: str) 
     return read(connection, path, set_id, known[name], number)
 
 
-def knows(connection: sqlite3.Connection, name: str) -> bool:
-    """Whether a model beside the current one is listed."""
-    return _number(connection, name) is not None
-
-
 def no_vectors(path: Path, name: str) -> NotFound:
     """The error for a model that is not beside the current one."""
     return NotFound(f"{path} has no vectors made by {name!r} beside its own: ask for one of its models")

@@ -45,7 +45,7 @@ def need_of_index(
     count: int,
 ) -> Need:
     """Estimate from a few sets, which are prepared for it."""
-    counts = {one.id: one.faces for one in gallery.listing()}
+    counts = {facts.id: facts.faces for facts in gallery.listing()}
     ids = [id for id in contents if id in counts]
     faces = np.array([counts[id] for id in ids], dtype=np.int64)
     chosen = spread(faces)
@@ -103,7 +103,7 @@ def index_loose(
 def _listed(given: Any) -> list[FaceSet]:
     """Sets in memory as a list, or a sentence that says what was given instead."""
     sets = list(given) if isinstance(given, Iterable) else [given]
-    wrong = [type(one).__name__ for one in sets if not isinstance(one, FaceSet)]
+    wrong = [type(item).__name__ for item in sets if not isinstance(item, FaceSet)]
     if wrong:
         raise BadInput(f"a gallery is a Gallery or a list of FaceSet, got {wrong[0]}: make sets of it")
     return sets
@@ -260,11 +260,11 @@ def _indexed(
 def index_states(gallery: Gallery) -> list[dict[str, object]]:
     """Every finished table beside a gallery: its kind, and whether it still fits the gallery."""
     stored = TableStore.beside(gallery.path).stored()
-    fit = {one.path for one in tables_that_fit(gallery, stored)}
+    fit = {table.path for table in tables_that_fit(gallery, stored)}
     return [
-        {"kind": one.manifest.kind, "fits": one.path in fit}
-        for one in stored
-        if not transform.is_preparation(one)
+        {"kind": table.manifest.kind, "fits": table.path in fit}
+        for table in stored
+        if not transform.is_preparation(table)
     ]
 
 
@@ -273,15 +273,15 @@ def tables_that_fit(gallery: Gallery, tables: Sequence[StoredTables]) -> list[St
 
     They are indexes, what was learnt on an index, and preparations.
     """
-    indexes = {one.made_by for one in tables if not transform.is_preparation(one)}
+    indexes = {table.made_by for table in tables if not transform.is_preparation(table)}
     now = {made: _fingerprint_now(gallery, *made, tables) for made in indexes}
     return [
-        one
-        for one in tables
+        table
+        for table in tables
         if (
-            transform.preparation_fits(gallery, one)
-            if transform.is_preparation(one)
-            else one.facts.get("index", one.fingerprint) == now[one.made_by]
+            transform.preparation_fits(gallery, table)
+            if transform.is_preparation(table)
+            else table.facts.get("index", table.fingerprint) == now[table.made_by]
         )
     ]
 

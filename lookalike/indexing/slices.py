@@ -249,7 +249,7 @@ class SpreadSets(HeldGallery):
 
     def divided(self, work: Callable[..., Any], given: tuple[Any, ...], total: int) -> list[Any]:
         """Give each slice an equal part: one round."""
-        shared = [self.residents.share(one) for one in given]
+        shared = [self.residents.share(value) for value in given]
         ends = np.linspace(0, total, len(self.residents) + 1).astype(np.int64).tolist()
         parts = {number: (*shared, *ends[number : number + 2]) for number in range(len(self.residents))}
         found = self.residents.ask(work, parts)
@@ -280,7 +280,7 @@ class SpreadSets(HeldGallery):
     def by_owner(self, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.int64]]:
         """Where among some numbers those of each slice stand."""
         owners = self._owner[numbers]
-        return {int(one): np.flatnonzero(owners == one) for one in np.unique(owners)}
+        return {int(owner): np.flatnonzero(owners == owner) for owner in np.unique(owners)}
 
     def in_slice(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers that some sets have in their slices."""
@@ -440,7 +440,7 @@ def slice_states(gallery: Gallery, engine: Engine) -> tuple[list[dict[str, Any]]
         Which is asked for what is open; nothing is opened for that.
     """
     state, content = engine.state(identity(gallery.path)), gallery.fingerprint()
-    return [_open_state(one, content) for one in state.residents], list(state.machines)
+    return [_open_state(resident, content) for resident in state.residents], list(state.machines)
 
 
 def _open_state(one: Resident, content: str) -> dict[str, Any]:

@@ -244,7 +244,7 @@ class TableStore:
 
         Nor is the manifest of a table that is known already, from this function or from `save`.
         """
-        opened = {one.path: one for one in known if (one.path / manifest.NAME).exists()}
+        opened = {table.path: table for table in known if (table.path / manifest.NAME).exists()}
         newest: dict[str, StoredTables] = {}
         for folder in self._kinds():
             described = {

@@ -128,7 +128,7 @@ def prepare_sets(sets: Sequence[FaceSet], preparation: Preparation | str = AUTO)
     part = choose(None, preparation)
     if not part.is_learnt:
         return part
-    chosen, most = sample([len(one) for one in sets])
+    chosen, most = sample([len(faceset) for faceset in sets])
     return part.fit(_some([sets[number] for number in chosen], most))
 
 
@@ -190,11 +190,6 @@ def ready_preparation(
         return part
     known = kept_preparation(gallery, part, tables)
     return None if known is None else known.part
-
-
-def is_ready(gallery: Gallery, preparation: Preparation | str) -> bool:
-    """Whether `prepare` has nothing to learn."""
-    return ready_preparation(gallery, preparation) is not None
 
 
 def preparation_states(gallery: Gallery) -> list[dict[str, object]]:
@@ -299,7 +294,7 @@ def _learn(gallery: Gallery, part: Preparation, track: Track) -> Preparation:
     store, kind = TableStore.beside(gallery.path), preparation_kind(part)
     while True:
         listing, contents = list(gallery.listing()), gallery.contents()
-        chosen, most = sample([one.faces for one in listing])
+        chosen, most = sample([facts.faces for facts in listing])
         ids = [listing[number].id for number in chosen]
         if not set(ids) <= contents.keys():
             continue
@@ -327,7 +322,7 @@ def _learn(gallery: Gallery, part: Preparation, track: Track) -> Preparation:
 
 
 def _some(sets: Iterable[FaceSet], most: int) -> Iterator[Faces]:
-    return (one.faces[evenly(len(one), most)] for one in sets)
+    return (faceset.faces[evenly(len(faceset), most)] for faceset in sets)
 
 
 def hashes_of(contents: Mapping[str, str]) -> NDArray[np.uint8]:

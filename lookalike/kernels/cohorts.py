@@ -7,6 +7,8 @@ only what known pairs have beyond that, their residual, is added up.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,47 +33,56 @@ def residual_of(starts: Ints, sets: Ints, residuals: Doubles, row: int, column: 
     return 0.0
 
 
+class KnownPairs(NamedTuple):
+    """Pairs that are known, row by row, and what is expected of the others: the fields of `Known`."""
+
+    starts: Ints  # (n + 1,)
+    sets: Ints  # (m,): in increasing order within a row
+    residuals: Doubles  # (m,)
+    levels: Doubles  # (n,)
+    level: float
+
+
+class Cohorts(NamedTuple):
+    """Which sets are the strangers around each set."""
+
+    lists: Ints  # (n, skip + width + 1): neighbours of each set, nearest first
+    skip: int  # the cohort begins behind so many of them
+    width: int  # and has so many
+
+
+class Query(NamedTuple):
+    """A query, whose similarities are the level of all pairs, its own, those of the sets, and ``direct``."""
+
+    own: Ints  # (skip + width + 1,): its neighbours, nearest first
+    level: float
+    member: int  # its number, or -1
+    direct: Doubles  # (n,)
+
+
+class Room(NamedTuple):
+    """Room to work in, all zero; it is left so."""
+
+    indirect: Doubles  # (n,)
+    places: Ints  # (n,)
+
+
 @compiled
 def means_around(
-    starts: Ints,
-    sets: Ints,
-    residuals: Doubles,
-    levels: Doubles,
-    level: float,
-    lists: Ints,
-    skip: int,
-    width: int,
-    own: Ints,
-    own_level: float,
-    member: int,
-    direct: Doubles,
-    targets: Ints,
-    indirect: Doubles,
-    places: Ints,
-    found: Doubles,
+    pairs: KnownPairs, cohorts: Cohorts, query: Query, room: Room, targets: Ints, found: Doubles
 ) -> None:
     """Three means for a query q and each of some targets t; q is in no cohort of t, nor t in that of q.
 
     Parameters
     ----------
-    starts, sets, residuals, levels, level
-        As in `Known`; sets in increasing order within a row.
-    lists : array (n, skip + width + 1)
-        Neighbours of each set, nearest first.
-    skip, width : int
-        Which of them are the cohort.
-    own : array (skip + width + 1,)
-        The same of the query.
-    own_level, direct : float, array (n,)
-        The query's similarities: level + own_level + levels + direct.
-    member : int
-        The query's number, or -1.
     targets : array (m,)
-    indirect, places : arrays (n,)
-        Room to work in, all zero; it is left so.
     found : array (3, m)
         Results: mean of q with the cohort of t, of t with the cohort of q, and of cohort with cohort.
     """
+    starts, sets, residuals, levels, level = pairs
+    lists, skip, width = cohorts
+    own, own_level, member, direct = query
+    indirect, places = room
     own_levels = 0.0
     for r in own[skip : skip + width]:
         own_levels += levels[r] / width
@@ -132,51 +143,21 @@ def means_around(
 
 
 @compiled
-def means_of_known(
-    starts: Ints,
-    sets: Ints,
-    residuals: Doubles,
-    levels: Doubles,
-    level: float,
-    lists: Ints,
-    skip: int,
-    width: int,
-    first: int,
-    last: int,
-    found: Doubles,
-) -> None:
+def means_of_known(pairs: KnownPairs, cohorts: Cohorts, first: int, last: int, found: Doubles) -> None:
     """`means_around` of the sets first..last as queries, for the pairs that are known of each.
 
     Results go to the columns of ``found`` (3, pairs) that belong to the pairs; a set with itself gets some
     that mean nothing.
     """
-    total = len(levels)
-    direct, indirect = np.zeros(total), np.zeros(total)
-    places = np.zeros(total, np.int64)
+    starts, sets, residuals, levels, _ = pairs
+    direct = np.zeros(len(levels))
+    room = Room(np.zeros(len(levels)), np.zeros(len(levels), np.int64))
     for i in range(first, last):
-        here = sets[starts[i] : starts[i + 1]]
-        for at in range(starts[i], starts[i + 1]):
-            direct[sets[at]] = residuals[at]
-        means_around(
-            starts,
-            sets,
-            residuals,
-            levels,
-            level,
-            lists,
-            skip,
-            width,
-            lists[i],
-            levels[i],
-            i,
-            direct,
-            here,
-            indirect,
-            places,
-            found[:, starts[i] : starts[i + 1]],
-        )
-        for at in range(starts[i], starts[i + 1]):
-            direct[sets[at]] = 0.0
+        row = slice(starts[i], starts[i + 1])
+        direct[sets[row]] = residuals[row]
+        query = Query(cohorts.lists[i], levels[i], i, direct)
+        means_around(pairs, cohorts, query, room, sets[row], found[:, row])
+        direct[sets[row]] = 0.0
 
 
 # Pooling: the pairs of a set and its kin with another and its kin, of those pairs that are known.

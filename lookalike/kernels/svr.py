@@ -44,22 +44,7 @@ class Minimum(NamedTuple):
 def minimise(
     x: Doubles, y: Doubles, epsilon: float, penalty: float, tolerance: float, most_steps: int, pull: Pull
 ) -> Minimum:
-    """Find the optimal weights and intercept.
-
-    Parameters
-    ----------
-    x : array (n, d)
-    y : array (n,)
-    epsilon : float
-        Error that costs nothing.
-    penalty : float
-        Price of an error beyond epsilon, C.
-    tolerance : float
-        Stop when the duality gap is at most this part of the objective.
-    most_steps : int
-        Stop after this many steps anyway.
-    pull : Pull
-        Of rows left out.
+    """Find the optimal weights and intercept of some rows under the pull of those left out, as `solve` does.
 
     Notes
     -----

@@ -12,8 +12,8 @@ from lookalike.kernels.compiled import compiled
 Scores = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-# Places of fewer numbers than this are counted one by one, which is quicker than sorting.
-FEW = 128
+# Places of a smaller share of the numbers than this are counted one by one, which is quicker than sorting.
+SHARE = 1 / 64
 
 
 def best_first(scores: Scores, then: Scores, top: int | None = None) -> Numbers:
@@ -39,7 +39,7 @@ def united(total: int, *groups: Numbers) -> Numbers:
 
 def places(scores: Scores, then: Scores, asked: Numbers) -> Numbers:
     """The places that some numbers have in the order of `best_first`; 0 is the first."""
-    if len(asked) > FEW:
+    if len(asked) > SHARE * len(scores):
         everybody = np.empty(len(scores), dtype=np.int64)
         everybody[best_first(scores, then)] = np.arange(len(scores))
         return everybody[asked]

@@ -342,7 +342,7 @@ class Agreement:
 
     def _rows_with(self, columns: Numbers) -> Numbers:
         starts, rows, _ = self._by_column
-        parts = [rows[starts[one] : starts[one + 1]] for one in columns]
+        parts = [rows[starts[column] : starts[column + 1]] for column in columns]
         return np.concatenate(parts).astype(np.int64) if parts else np.empty(0, dtype=np.int64)
 
     @cached_property

@@ -186,7 +186,7 @@ def draw_near_examples(
 def mutual_nearest(tables: Tables, number: int) -> list[int]:
     """Sets that are among the `KIN` nearest of this one and have it among theirs."""
     nearest = tables.neighbours.sets[:, :KIN]
-    return [int(one) for one in nearest[number] if number in nearest[one]]
+    return [int(other) for other in nearest[number] if number in nearest[other]]
 
 
 def _some(rows: TrainingSet, most: int, rng: np.random.Generator) -> TrainingSet:

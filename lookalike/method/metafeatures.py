@@ -115,6 +115,7 @@ class Scaling(NamedTuple):
             found = cls(*(np.asarray(arrays[name], dtype=np.float64) for name in cls._fields))
         except (KeyError, ValueError, TypeError) as reason:
             raise BadInput(f"these arrays are not a stored scaling: {reason!r}") from reason
-        if any(one.shape != (5,) or not np.isfinite(one).all() for one in found) or (found.spread <= 0).any():
+        fits = all(array.shape == (5,) and np.isfinite(array).all() for array in found)
+        if not fits or (found.spread <= 0).any():
             raise BadInput("these arrays are not a stored scaling: train again")
         return found

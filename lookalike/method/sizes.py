@@ -55,7 +55,7 @@ def index_need(
     count : int
         How many neighbours are kept.
     """
-    sizes = np.array([sum(array.nbytes for array in one.values()) for one in prepared], dtype=float)
+    sizes = np.array([sum(array.nbytes for array in arrays.values()) for arrays in prepared], dtype=float)
     # A start in each array, the id and the hash of its content.
     for_each = 8 * len(prepared[0]) + 64
     sets = int(_along(faces[chosen], sizes, faces).sum()) + for_each * len(faces)

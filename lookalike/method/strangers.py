@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.kernels.cohorts import means_around, means_of_known
+from lookalike.kernels.cohorts import Cohorts, KnownPairs, Query, Room, means_around, means_of_known
 from lookalike.kernels.neighbours import count_triangles
 from lookalike.kernels.threads import blocks, in_order
 from lookalike.method.agreement import LEAST, Reach, closure, ramp
@@ -64,54 +64,43 @@ class Strangers(NamedTuple):
         direct = np.zeros(total)
         direct[row.sets] = row.scores - known.level - known.levels[row.sets]
         means_around(
-            *known,
-            self.lists,
-            self.skip,
-            self.width,
-            own,
-            0.0,
-            member,
-            direct,
+            KnownPairs(*known),
+            self._cohorts,
+            Query(own, 0.0, member, direct),
+            Room(np.zeros(total), np.zeros(total, dtype=np.int64)),
             targets,
-            np.zeros(total),
-            np.zeros(total, dtype=np.int64),
             found,
         )
         return found
 
     def around_known(self, sets: PreparedSets | Held | None = None) -> Values:
         """The same for all pairs that are known; (3, m). If slices hold the sets, each works out a part."""
+        pairs, cohorts = KnownPairs(*self.known), self._cohorts
         if isinstance(sets, HeldGallery):
-            found = sets.divided(_means, (*self.known, self.lists, self.skip, self.width), len(self.lists))
+            found = sets.divided(_means, (pairs, cohorts), len(self.lists))
             return np.concatenate(found, axis=1)
-        return _means(None, *self.known, self.lists, self.skip, self.width, 0, len(self.lists))
+        return _means(None, pairs, cohorts, 0, len(self.lists))
+
+    @property
+    def _cohorts(self) -> Cohorts:
+        return Cohorts(self.lists, self.skip, self.width)
 
 
-def _means(
-    held: object,
-    starts: Numbers,
-    sets: Numbers,
-    residuals: Values,
-    levels: Values,
-    level: float,
-    lists: Numbers,
-    skip: int,
-    width: int,
-    first: int,
-    last: int,
-) -> Values:
+def _means(held: object, given: KnownPairs, cohorts: Cohorts, first: int, last: int) -> Values:
     """Means of the pairs of some sets; what the slice holds is not needed."""
-    known = Known(_writable(starts), _writable(sets), _writable(residuals), _writable(levels), level)
-    lists, begin, end = _writable(lists), starts[first], starts[last]
+    starts, sets, residuals, levels = map(_writable, given[:-1])
+    pairs = KnownPairs(starts, sets, residuals, levels, given.level)
+    cohorts = cohorts._replace(lists=_writable(cohorts.lists))
+    begin, end = pairs.starts[first], pairs.starts[last]
     # The system gives no memory for what is never written.
-    found = np.empty((3, len(sets)))
+    found = np.empty((3, len(pairs.sets)))
 
     def part(where: slice) -> None:
-        means_of_known(*known, lists, skip, width, first + where.start, first + where.stop, found)
+        means_of_known(pairs, cohorts, first + where.start, first + where.stop, found)
 
     for _ in in_order(part, blocks(last - first, BLOCK)):
         pass
-    return found if (begin, end) == (0, len(sets)) else found[:, begin:end].copy()
+    return found if (begin, end) == (0, len(pairs.sets)) else found[:, begin:end].copy()
 
 
 def _writable(array: NDArray[Any]) -> NDArray[Any]:

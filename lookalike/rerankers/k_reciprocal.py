@@ -73,8 +73,8 @@ class PairScores:
         sets, similarity = self.tables.sets, self.tables.similarity
         low, high = np.divmod(keys, len(self.tables))
         parts = [
-            compare(similarity, sets[one : one + 1], sets[high[low == one]]).scores[0]
-            for one in np.unique(low)
+            compare(similarity, sets[number : number + 1], sets[high[low == number]]).scores[0]
+            for number in np.unique(low)
         ]
         return np.concatenate(parts)
 

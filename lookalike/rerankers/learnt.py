@@ -230,7 +230,7 @@ class Learnt(Reranker):
         if self.examples != "paper":
             return 0.0
         chosen = (tables.sets[int(number)] for number in references)
-        return float(np.mean([tables.similarity.memorises(one) for one in chosen]))
+        return float(np.mean([tables.similarity.memorises(faceset) for faceset in chosen]))
 
     def _scaled(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return rows if self.scaling_ is None else self.scaling_(rows)

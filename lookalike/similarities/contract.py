@@ -138,8 +138,9 @@ class PreparedSets(Sequence[Prepared]):
         """Join sets that were prepared one by one."""
         sets = list(prepared)
         names = list(sets[0]) if sets else []
-        starts = {name: np.cumsum([0, *(len(one[name]) for one in sets)], dtype=np.int64) for name in names}
-        return cls({name: np.concatenate([one[name] for one in sets]) for name in names}, starts)
+        parts = {name: [arrays[name] for arrays in sets] for name in names}
+        starts = {name: np.cumsum([0, *map(len, arrays)], dtype=np.int64) for name, arrays in parts.items()}
+        return cls({name: np.concatenate(arrays) for name, arrays in parts.items()}, starts)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Name the arrays, and where each set begins in them."""

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -12,7 +11,7 @@ import pytest
 from PIL import Image
 
 from lookalike.errors import BadInput
-from lookalike.evaluation.drawing import Figure, contents, line, png, printable, save, short, svg, table_text
+from lookalike.evaluation.drawing import Figure, contents, line, png, printable, short, svg, table_text
 from tests.evaluation.drawings import EVIL, SVG, drawn, every_figure
 
 
@@ -25,11 +24,11 @@ def simple(title: str = "A title", text: str = "words") -> Figure:
     return Figure("simple", title, "A caption.", {"x": [0, 1], "y": [1.0, 0.0]}, draw)
 
 
-def test_save_writes_three_files(tmp_path: Path) -> None:
-    save(simple(), tmp_path)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["simple.csv", "simple.png", "simple.svg"]
-    assert (tmp_path / "simple.csv").read_text() == "x,y\n0,1.0\n1,0.0\n"
-    with Image.open(tmp_path / "simple.png") as picture:
+def test_a_figure_is_three_files() -> None:
+    files = contents(simple())
+    assert sorted(files) == ["simple.csv", "simple.png", "simple.svg"]
+    assert files["simple.csv"] == b"x,y\n0,1.0\n1,0.0\n"
+    with Image.open(io.BytesIO(files["simple.png"])) as picture:
         # 9 by 6.5 cm at 200 dots an inch, on white.
         assert picture.size == (708, 511)
         assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)

@@ -29,10 +29,10 @@ def test_the_best_are_the_first_of_all(first: np.ndarray, then: np.ndarray, top:
     assert best_first(first, then, top).tolist() == everybody[:top]
 
 
-@pytest.mark.parametrize("few", [0, 128])
+@pytest.mark.parametrize("share", [0, 1], ids=["sorted", "counted"])
 @given(scores, scores)
-def test_places_are_those_of_the_order(few: int, first: np.ndarray, then: np.ndarray) -> None:
+def test_places_are_those_of_the_order(share: int, first: np.ndarray, then: np.ndarray) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(topk, "FEW", few)
+        patch.setattr(topk, "SHARE", share)
         ordered = best_first(first, then)
         assert places(first, then, ordered).tolist() == list(range(len(first)))
