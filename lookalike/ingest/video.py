@@ -93,7 +93,9 @@ class Video:
         """The time code of the first frame as it is written in the film; empty if none is."""
         written = (self._stream, *self._container.streams, self._container)
         # Matroska writes the names of what it knows in capitals.
-        found = (code for each in written for name, code in each.metadata.items() if name.lower() == "timecode")
+        found = (
+            code for each in written for name, code in each.metadata.items() if name.lower() == "timecode"
+        )
         return next(filter(None, found), "")[:100]
 
     def frames(self, since: float = 0.0, until: float = math.inf) -> Iterator[Frame]:
