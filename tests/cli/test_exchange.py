@@ -103,8 +103,9 @@ def test_the_answers_of_a_query(folder: Path, ready: Ready) -> None:
 
 def test_names_come_in(folder: Path, ready: Ready) -> None:
     tried = ready.works("import", "g", ".", "--dry-run", cwd=folder)
-    assert "1 marked faces with names in 1 photos: 1 set would get a name, 0 had it already" in tried.out
+    assert "marked faces with names: 1, in photos that the gallery knows: 1\n" in tried.out
+    assert "1 set would get a name; had it already: 0; not matched: 0\n" in tried.out
     told = ready.works("import", "g", ".", "--json", cwd=folder).json
     assert (told["people"], told["unmatched"], told["decisions"]) == ({"Grace": ["photo.jpg#1"]}, [], [2])
     again = ready.works("import", "g", "photo.jpg", cwd=folder)
-    assert "0 sets got a name, 1 had it already, 0 not matched" in again.out
+    assert "0 sets got a name; had it already: 1; not matched: 0\n" in again.out
