@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lookalike.errors import LookalikeError
-    from lookalike.faceset import FaceSet
+    from lookalike.evaluation.experiment import evaluate
+    from lookalike.faceset import FaceSet, from_arrays
     from lookalike.gallery.checks import Finding
     from lookalike.gallery.forget import forget, remove
     from lookalike.gallery.gallery import Gallery, open_gallery
@@ -40,9 +41,11 @@ __all__ = [
     "Search",
     "Witness",
     "add",
+    "evaluate",
     "explain",
     "find",
     "forget",
+    "from_arrays",
     "index",
     "open_gallery",
     "open_search",
@@ -63,6 +66,8 @@ _HOMES = {
     "Relative": "search.explain",
     "Witness": "search.explain",
     "FaceSet": "faceset",
+    "from_arrays": "faceset",
+    "evaluate": "evaluation.experiment",
     "forget": "gallery.forget",
     "index": "indexing.build",
     "Identity": "indexing.people",

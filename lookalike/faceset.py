@@ -335,6 +335,45 @@ def _has(wrong: ArrayLike) -> str:
     return "has" if np.count_nonzero(wrong) == 1 else "have"
 
 
+def from_arrays(vectors: ArrayLike, ids: Iterable[object]) -> list[FaceSet]:
+    """Make sets of an array of descriptors, one face a row, and the id of the set that each row belongs to.
+
+    Any vectors of one length will do: faces, voices, animals.
+
+    Parameters
+    ----------
+    vectors : array_like (n, d)
+    ids : iterable of n ids
+        Text or whole numbers; rows of one id need not follow one another.
+
+    Returns
+    -------
+    list of FaceSet
+        In the order in which their ids come first, rows in the order given.
+
+    Raises
+    ------
+    BadInput
+        If these are no descriptors, or there is not one id for each.
+
+    Examples
+    --------
+    >>> from_arrays([[1, 2], [3, 5], [2, 1]], ["a", "b", "a"])[0].faces.tolist()
+    [[1.0, 2.0], [2.0, 1.0]]
+    """
+    faces = checked_faces(vectors, "the array")
+    if isinstance(ids, str | bytes):
+        raise BadInput(f"ids must be a list, one for each row of vectors, got the text {ids!r}")
+    names = [str(one) if is_whole(one, 0) else one for one in ids]
+    if len(names) != len(faces):
+        raise BadInput(f"there are {len(faces)} vectors and {len(names)} ids: give one id for each vector")
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        check_id(name)
+        rows.setdefault(str(name), []).append(row)
+    return [FaceSet(name, faces[places]) for name, places in rows.items()]
+
+
 def evenly(total: int, most: int | None = None) -> NDArray[np.intp]:
     """Choose places that are spread evenly, the first and the last among them.
 

@@ -6,9 +6,10 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
+from importlib import import_module
 from typing import Any, Final, overload
 
-from lookalike.errors import LookalikeError
+from lookalike.errors import BadInput, LookalikeError
 
 # How many faces stand for a set: as many as fit into a line.
 FACES: Final = 6
@@ -181,6 +182,18 @@ class Answer:
         return percent(self.probability)
 
 
+# What is known of an answer, and the kind of it, in order.
+ANSWER_COLUMNS: Final[dict[str, type]] = {
+    "rank": int,
+    "id": str,
+    "score": float,
+    "baseline": float,
+    "baseline_rank": int,
+    "through": str,
+    "probability": float,
+}
+
+
 @dataclass(frozen=True)
 class Decided:
     """A set that is no answer, because it is known whom it shows; and how that is known, in words."""
@@ -271,6 +284,19 @@ class Ranking(Sequence[Answer]):
         plain = asdict(replace(self, pictures=None, query_pictures=None))
         return {name: value for name, value in plain.items() if not name.endswith("pictures")}
 
+    def to_arrow(self) -> Any:
+        """The answers as a table of Arrow, one a row; needs pyarrow."""
+        arrow = _library("pyarrow", "lookalike[parquet]")
+        kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
+        columns = [(name, kinds[kind]) for name, kind in ANSWER_COLUMNS.items()]
+        return arrow.Table.from_pylist([asdict(one) for one in self.answers], arrow.schema(columns))
+
+    def to_pandas(self) -> Any:
+        """The answers as a data frame of pandas, one a row, by rank; needs pandas."""
+        pandas = _library("pandas", "pandas")
+        rows = [asdict(one) for one in self.answers]
+        return pandas.DataFrame(rows, columns=list(ANSWER_COLUMNS)).set_index("rank")
+
     def _repr_html_(self) -> str:
         """The answers as strips of faces, for notebooks: the query first, then the best."""
         headings = ("rank", "sure", "score", "baseline", "through")
@@ -307,6 +333,14 @@ class Ranking(Sequence[Answer]):
             return self.pictures(set_id) if self.pictures else ()
         except LookalikeError:
             return ()
+
+
+def _library(name: str, package: str) -> Any:
+    """A library that is not needed otherwise."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise BadInput(f"this needs {name}, which is not installed: pip install '{package}'") from None
 
 
 def percent(probability: float | None) -> str:

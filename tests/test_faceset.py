@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from lookalike.errors import BadInput, Conflict
-from lookalike.faceset import LONGEST_ID, FaceSet, Sighting, check_id, checked_faces, unique_ids
+from lookalike.faceset import (
+    LONGEST_ID,
+    FaceSet,
+    Sighting,
+    check_id,
+    checked_faces,
+    from_arrays,
+    unique_ids,
+)
 
 FACES = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
 SEEN = Sighting((10, 20, 80, 90), 0.9, 0.5, 0.4, 0.1, 70.2)
@@ -165,3 +173,27 @@ def test_two_sets_of_one_name() -> None:
 def test_sources_may_be_any_iterable() -> None:
     assert FaceSet("a", [[1.0, 2.0], [2.0, 1.0]], sources=np.array(["x", "y"])).sources == ("x", "y")
     assert FaceSet("a", [[1.0, 2.0]], sources=(name for name in ["x"])).sources == ("x",)
+
+
+def test_sets_from_arrays() -> None:
+    vectors = np.arange(10.0).reshape(5, 2)
+    found = from_arrays(vectors, ["b", "a", "b", np.str_("c"), "a"])
+    assert [one.id for one in found] == ["b", "a", "c"]
+    assert [one.faces.tolist() for one in found] == [[[0, 1], [4, 5]], [[2, 3], [8, 9]], [[6, 7]]]
+    assert [one.id for one in from_arrays(vectors, np.array([3, 3, 0, 0, 3]))] == ["3", "0"]
+
+
+@pytest.mark.parametrize(
+    ("vectors", "ids", "says"),
+    [
+        (np.eye(3), ["a", "b"], "there are 3 vectors and 2 ids"),
+        (np.eye(3), "abc", "got the text 'abc'"),
+        (np.eye(3), ["a", "b", ""], "a set id must be a non-empty string"),
+        (np.eye(3), ["a", "b", 1.5], "a set id must be a non-empty string"),
+        (np.ones(3), ["a"] * 3, "have shape"),
+        (np.zeros((2, 3)), ["a", "b"], "all numbers equal"),
+    ],
+)
+def test_arrays_that_are_no_sets(vectors: np.ndarray, ids: object, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        from_arrays(vectors, ids)

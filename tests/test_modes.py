@@ -75,6 +75,8 @@ WRITERS: dict[str, Callable[[Gallery, Path], object]] = {
     "restore": _restore,
     "export": _export,
     "export of a person": _export_person,
+    "export for others": lambda gallery, folder: export.export_as(gallery, folder / "x.csv", "csv"),
+    "finding sheet": lambda gallery, folder: export.export_as(gallery, folder / "x.html", "html"),
     "forget": _forget,
     "show": _show,
     "report": lambda gallery, folder: write_report(folder / "report", page("x"), {}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery, find, open_search
-from lookalike.errors import NotFound
+from lookalike.errors import BadInput, NotFound
 from lookalike.ranking import MOST_SHOWN, Answer, Ranking, percent
 from lookalike.search.explain import Explanation, Witness
 from tests.hostile_names import FEW, Tags
@@ -216,3 +217,29 @@ def test_a_ranking_of_a_gallery_can_be_sent_to_another_process(tmp_path: Path) -
     sent = pickle.loads(pickle.dumps(ranking))
     assert sent == ranking
     assert sent._repr_html_() == ranking._repr_html_()
+
+
+def test_as_a_table_for_other_libraries() -> None:
+    answers = (
+        Answer(1, "b", 0.9, 0.8, 2, "p", 0.75),
+        Answer(2, "c", 0.5, 0.85, 1, None, None),
+    )
+    ranking = Ranking("a", answers, 2, "max_max", "auto", 2, 1)
+    table = ranking.to_arrow()
+    assert table.to_pylist() == list(ranking.to_dict()["answers"])
+    assert {str(field.type) for field in table.schema} == {"int64", "string", "double"}
+    frame = ranking.to_pandas()
+    assert frame.index.tolist() == [1, 2]
+    assert frame.loc[1, "id"] == "b"
+    assert frame["probability"].isna().tolist() == [False, True]
+    empty = Ranking("a", (), 0, "max_max", "auto", 0)
+    assert empty.to_arrow().schema == table.schema
+    assert list(empty.to_pandas().columns) == list(frame.columns)
+
+
+@pytest.mark.parametrize(("name", "advice"), [("pyarrow", "lookalike[parquet]"), ("pandas", "pandas")])
+def test_a_library_that_is_missing(name: str, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    ranking = Ranking("a", (), 0, "max_max", "auto", 0)
+    with pytest.raises(BadInput, match=f"needs {name}, .*pip install '{re.escape(advice)}'"):
+        ranking.to_arrow() if name == "pyarrow" else ranking.to_pandas()

@@ -44,6 +44,9 @@ SLOW: dict[str, tuple[str, ...]] = {
         "gallery/test_forget_footage.py",
         "search/test_question.py",
         "demo/test_footage.py::test_a_detector_finds_every_face_and_nothing_else",
+        "exchange/test_timelines.py",
+        "exchange/test_xmp.py",
+        "cli/test_exchange.py",
     ),
     "fuzz, and files that mean no good read in children": (
         "ingest/readers/test_mat.py",
@@ -96,6 +99,12 @@ ONCE: dict[str, tuple[str, ...]] = {
         "gallery/test_split.py::test_the_file_says_what_one_file_would_have_said",
     ),
     "a report with every figure": ("evaluation/test_report.py::test_every_figure_of_the_paper_is_there",),
+    "time lines and sidecars, read back": (
+        "exchange/test_timelines.py::test_an_edit_list_is_exact_to_the_frame",
+        "exchange/test_timelines.py::test_time_codes_by_hand",
+        "exchange/test_xmp.py::test_out_and_in_again_gives_the_same_people",
+        "cli/test_exchange.py::test_export_in_every_format",
+    ),
     "photos and a film, end to end": (
         "cli/test_footage.py::test_add_tells_the_plan_the_failures_and_what_was_added",
         "cli/test_footage.py::test_find_with_photo_folder_and_film",

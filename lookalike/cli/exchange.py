@@ -171,7 +171,9 @@ def _print_names(done: NamesRead, json: bool, dry_run: bool, quiet: bool) -> Non
         )
     would = "would get" if dry_run else "got"
     named = sum(len(sets) for sets in done.people.values())
-    told = f"{done.regions} marked faces with names in {done.files} photos: {counted(named)} {would} a name"
-    print(f"{told}, {done.known} had it already, {len(done.unmatched)} not matched")
+    print(f"marked faces with names: {done.regions}, in photos that the gallery knows: {done.files}")
+    print(
+        f"{counted(named)} {would} a name; had it already: {done.known}; not matched: {len(done.unmatched)}"
+    )
     if done.decided:
         print(f"decisions {done.decided[0]} to {done.decided[-1]}, which can be undone")

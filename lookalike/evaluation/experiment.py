@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Final, NamedTuple
@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lookalike import registry
+from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, Conflict
 from lookalike.evaluation.labels import Labels, check_labels, check_measurable
 from lookalike.evaluation.protocol import held_out, leave_one_out, outside
@@ -21,17 +22,19 @@ from lookalike.evaluation.results import Evaluation, joined
 from lookalike.evaluation.statistics import Gains
 from lookalike.faceset import FaceSet
 from lookalike.gallery.gallery import Gallery
-from lookalike.indexing.build import COUNT
+from lookalike.indexing.build import COUNT, index
 from lookalike.indexing.fit import calibrate, check_seed, train
 from lookalike.indexing.store import TableStore, Unfinished
+from lookalike.indexing.transform import AUTO
 from lookalike.kernels.threads import thread_count
 from lookalike.method.calibration import Calibration
 from lookalike.method.proxies import find_neighbours
 from lookalike.method.tables import Tables
 from lookalike.parameters import PARAMETERS
+from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Track, silent
 from lookalike.rerankers.contract import Reranker
-from lookalike.similarities.contract import Prepared
+from lookalike.similarities.contract import Prepared, SetSimilarity
 
 # Raised whenever a key changes its meaning.
 FORMAT: Final = 1
@@ -244,6 +247,52 @@ class Experiment:
         store = TableStore.beside(self.gallery.path)
         kind = "unfinished evaluation" if seed is None else f"unfinished evaluation of split {seed}"
         return Unfinished(store, kind, origin, SECONDS_BETWEEN_KEEPING)
+
+
+def evaluate(
+    gallery: Gallery | Iterable[FaceSet],
+    labels: Labels,
+    rerankers: Sequence[str] = ("auto",),
+    similarity: SetSimilarity | str = "max_max",
+    seed: int = 0,
+    track: Track = silent,
+    preparation: Preparation | str = AUTO,
+    engine: Engine | str = "local",
+) -> Evaluation:
+    """Measure how well sets are found whose people are known: every set with a match is a query.
+
+    `Experiment` does the same with several seeds, with queries from outside, and for a report.
+
+    Parameters
+    ----------
+    gallery : Gallery or iterable of FaceSet
+    labels : mapping of set id to person
+        Exactly one for each set.
+    rerankers : sequence of str
+        What is measured, beside the baseline.
+    similarity, seed, track, preparation, engine
+        As for `find`.
+
+    Raises
+    ------
+    BadInput
+        If the labels do not fit the sets, or nobody is on two of them.
+    """
+    if isinstance(rerankers, str):
+        raise BadInput(f"rerankers must be a list of names, got the text {rerankers!r}: put it into a list")
+    check_seed(seed)
+    names = with_baseline(rerankers)
+    for name in names:
+        registry.build("rerankers", name).check()
+    stored = gallery if isinstance(gallery, Gallery) else None
+    tables = index(gallery, similarity, track, preparation, engine)
+    check_labels(labels, tables.ids)
+    persons = [labels[set_id] for set_id in tables.ids]
+    people = Counter(persons)
+    check_measurable(persons, [who for who in persons if people[who] > 1])
+    fitted = {name: [train(tables, name, seed, stored, track)] for name in names}
+    sure = {name: [calibrate(tables, fitted[name][0], seed, stored, track)] for name in names}
+    return leave_one_out(tables, fitted, labels, track, calibrations=sure)
 
 
 def with_baseline(names: Sequence[str]) -> list[str]:

@@ -26,11 +26,11 @@ STYLE: Final = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .5rem 0; }
-dt { color: GrayText; } dd { margin: 0; overflow-wrap: anywhere; }
+dt { opacity: .75; } dd { margin: 0; overflow-wrap: anywhere; }
 article { border-top: 1px solid GrayText; padding: 1rem 0; break-inside: avoid; }
 article h3 { margin: 0 0 .5rem; font-size: 1rem; overflow-wrap: anywhere; }
 img { width: 88px; height: 88px; object-fit: cover; border-radius: 4px; margin: 0 4px 4px 0; }
-code { font-size: .85em; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; }
 table { border-collapse: collapse; }
 td, th { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; }
 @media (max-width: 36rem) { dl { display: block; } dd { margin: 0 0 .4rem; } }
@@ -88,7 +88,7 @@ def _page(chosen: Selection) -> Iterator[str]:
         asked = ranking.query_pictures
         if asked is None:
             asked = gallery.get(ranking.query, pictures=True).pictures
-        yield f"<h2>The query</h2>\n<p>{_faces(asked, ranking.query)}{isolated(ranking.query)}</p>\n"
+        yield f"<h2>The query</h2>\n<p>{isolated(ranking.query)}</p>\n<p>{_faces(asked, ranking.query)}</p>\n"
     yield "<h2>Where and when</h2>\n"
     number = 0
     for set_id, several in groupby(chosen.appearances, key=lambda one: one.set_id):
@@ -113,7 +113,8 @@ def _article(number: int, one: Appearance, pictures: Sequence[bytes]) -> str:
     if answer is not None:
         facts |= {"probability": percent(answer.probability), "score": f"{answer.score:.3f}"}
     if one.decision:
-        facts["decision"] = one.decision + (f", {one.decided}" if one.decided else "")
+        # What nobody said of these two follows from other decisions, or from one picture that shows both.
+        facts["decision"] = f"{one.decision}, {one.decided or 'as follows from others'}"
     facts["file"] = one.file.path if one.file is not None else one.origin
     if one.start is not None and one.end is not None:
         facts["seen"] = f"from {timecode(one.start)} to {timecode(one.end)} in the film"
@@ -162,7 +163,8 @@ def _decisions(chosen: Selection) -> Iterator[str]:
     columns = ("number", "made", "what", "query", "target", "name", "undone")
     head = "".join(f'<th scope="col">{name}</th>' for name in columns)
     rows = "".join(f"<tr>{_cells(line[name] for name in columns)}</tr>\n" for line in lines)
-    yield f"<h2>Decisions</h2>\n<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    yield f'<h2>Decisions</h2>\n<div class="wide" tabindex="0">{table}</div>\n'
 
 
 def _cells(values: Iterable[object]) -> str:

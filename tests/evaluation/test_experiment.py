@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lookalike import FaceSet, Gallery, index, registry, train
+from lookalike import FaceSet, Gallery, evaluate, index, registry, train
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.evaluation import experiment as module
 from lookalike.evaluation.experiment import Experiment, check_experiment, with_baseline
@@ -246,3 +246,20 @@ def test_the_focus_is_the_first_that_is_not_the_baseline(
 
 def test_the_baseline_comes_first_and_nobody_twice() -> None:
     assert with_baseline(["csls", "baseline", "csls"]) == ["baseline", "csls"]
+
+
+def test_in_one_call(made: tuple[Gallery, dict[str, str], list[FaceSet]]) -> None:
+    """Of a gallery and of loose sets, and the same as step by step."""
+    gallery, labels, sets = made
+    loose = evaluate(sets, labels, METHODS[1:])
+    assert list(loose.runs) == ["baseline", METHODS[1]]
+    tables = index(sets)
+    fitted = {name: train(tables, name) for name in with_baseline(METHODS[1:])}
+    same(loose, leave_one_out(tables, fitted, labels))
+    same(loose, evaluate(gallery, labels, METHODS[1:], preparation="none"))
+    with pytest.raises(BadInput, match="must be a list of names, got the text 'csls'"):
+        evaluate(sets, labels, "csls")
+    with pytest.raises(NotFound, match="nonsense"):
+        evaluate(sets, labels, ["nonsense"])
+    with pytest.raises(BadInput, match="label"):
+        evaluate(sets, {}, ["csls"])

@@ -35,7 +35,7 @@ ALLOWED = {
         "bdi",
         "img",
     ),
-    *("article", "table", "thead", "tbody", "tr", "th", "td", "declaration"),
+    *("article", "div", "table", "thead", "tbody", "tr", "th", "td", "declaration"),
 }
 
 
@@ -101,7 +101,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     page = Tags((tmp_path / "x.html").read_text(encoding="utf-8"))
     assert {tag.removeprefix("/") for tag, _ in page.tags} <= ALLOWED
     assert {one for _, names in page.tags for one in names} <= {
-        *("lang", "charset", "http-equiv", "content", "name", "src", "alt", "scope"),
+        *("lang", "charset", "http-equiv", "content", "name", "src", "alt", "scope", "class", "tabindex"),
     }
     assert all(address.startswith("data:image/") for address in page.addresses)
     assert count == len(ids) == sum(tag == "article" for tag, _ in page.tags)
