@@ -3,8 +3,8 @@
 Sets and people are points. ``same`` ties two sets, ``join`` several, ``name`` ties sets to a person,
 ``merge`` ties two people; whatever hangs together is one person. A later verdict on a pair takes the place of
 the earlier one, and ``split`` cuts the ties between the sets that leave and all others. ``part`` says of
-every set that leaves and every set that stays that they are different. ``reject`` says nothing of any two sets but
-that they are not proposed as one person again.
+every set that leaves and every set that stays that they are different. ``reject`` says nothing of any two
+sets but that they are not proposed as one person again.
 """
 
 from __future__ import annotations

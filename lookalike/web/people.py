@@ -210,7 +210,7 @@ def in_words(
         + (f" and {is_now} called {decision.name} now." if decision.name else "."),
         "join": f"{many} {shows} one person.",
         "reject": f"{many} {'is' if len(decision.sets) == 1 else 'are'} not one person.",
-        "part": f"{counted(len(leaving), 'clip')} and {counted(len(staying), 'other')} show different people.",
+        "part": f"{counted(len(leaving), 'clip')} and {counted(len(staying), 'other')} are different people.",
         "undo": f"Decision {decision.other} was undone.",
     }
     return sentences.get(decision.kind, decision.kind)

@@ -94,35 +94,19 @@ class Proposing:
         """Answer a proposal by one decision."""
         catalogue = self._browsing.catalogue(at_once=True)
         sets, others = ([catalogue.id(key) for key in keys] for keys in (ask.sets, ask.others))
+        if ask.answer == "yes" and others:
+            raise BadInput("who is the same has no others: give them all as one list of sets")
         with self._gallery.deciding() as log:
+            known = Judged(log.decisions, log.apart)
             if ask.answer == "yes":
-                if others:
-                    raise BadInput("who is the same has no others: give them all as one list of sets")
-                self._join(log, sets, ask.name)
+                _join(log, known, sets, ask.name)
             elif not others:
                 decisions.reject(log, sets)
-            elif self._is_known(sets) and self._is_known(others):
+            elif _is_known(known, sets) and _is_known(known, others):
                 decisions.judge(log, sets[0], others[:1], "different")
             else:
                 decisions.part(log, others, sets)
         return GroupMade(new=[decision.number for decision in log.new])
-
-    def _join(self, log: OpenLog, sets: Sequence[str], name: str) -> None:
-        known = self._browsing.known()
-        people = {person.number for one in sets if (person := known.person_of(one)) is not None}
-        if name.strip():
-            decisions.name(log, sets, name)
-        elif len(people) == 2 and all(known.person_of(one) for one in sets):
-            decisions.merge(log, max(people), min(people))
-        elif len(people) == 1:
-            decisions.name(log, sets, "", min(people))
-        else:
-            decisions.accept(log, sets)
-
-    def _is_known(self, sets: Sequence[str]) -> bool:
-        """Whether it was decided that sets are one person."""
-        known: Judged = self._browsing.known()
-        return all(known.verdict(sets[0], one) == "same" for one in sets)
 
     def _shown(self, catalogue: Catalogue, one: Identity) -> IdentityView:
         unsure = [each for each in one.unsure if each in catalogue.facts][:MOST_UNSURE]
@@ -156,3 +140,21 @@ class Proposing:
         told = [wording.place(origin, seen[origin]) for origin in by_name[:MOST_FILES]]
         more = len(by_name) - len(told)
         return "; ".join(told) + (f"; and {wording.counted(more, 'more file')}" if more else "")
+
+
+def _join(log: OpenLog, known: Judged, sets: Sequence[str], name: str) -> None:
+    """Say that sets are one person by one decision: that of a name, of two people, or of none."""
+    people = {person.number for one in sets if (person := known.person_of(one)) is not None}
+    if name.strip():
+        decisions.name(log, sets, name)
+    elif len(people) == 2 and all(known.person_of(one) for one in sets):
+        decisions.merge(log, max(people), min(people))
+    elif len(people) == 1:
+        decisions.name(log, sets, "", min(people))
+    else:
+        decisions.accept(log, sets)
+
+
+def _is_known(known: Judged, sets: Sequence[str]) -> bool:
+    """Whether it was decided that sets are one person."""
+    return all(known.verdict(sets[0], one) == "same" for one in sets)

@@ -94,7 +94,7 @@ export function listen() {
     else if (key === "m") one.querySelector('input[name="name"]')?.focus();
     else if (presses[key]) {
       one.focus();
-      one.querySelector(`.answers ${presses[key]}`)?.click();
+      one.querySelector(`.says ${presses[key]}`)?.click();
     } else return;
     event.preventDefault();
   });
