@@ -27,17 +27,25 @@ SHA_256: Final = re.compile("[0-9a-f]{64}")
 def verify(
     gallery: GalleryPath,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Delete damaged derived tables, and make them again.")
+        bool,
+        typer.Option(
+            "--repair",
+            help="Make damaged derived tables again; take a file that lacks its journal as it is.",
+        ),
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Read all of a gallery and of what is derived from it, and say what is damaged."""
     from lookalike.errors import GalleryUnreadable
+    from lookalike.gallery.journal import take_as_it_is
     from lookalike.gallery.verify import verify as read_all
 
     found = read_all(gallery, Progresses(quiet))
     wrong = [one for one in found if not one.is_harmless]
+    if repair and any(one.kind == "journal" for one in wrong):
+        take_as_it_is(gallery)
+        wrong = [one for one in wrong if one.kind != "journal"]
     repaired = _repaired(gallery, wrong, quiet) if repair and any(one.is_derived for one in wrong) else None
     left = wrong if repaired is None else list(repaired.left)
     if json:
@@ -55,7 +63,9 @@ def verify(
         raise GalleryUnreadable(
             f"{gallery} is not sound: {many}, {truth} of them in the gallery itself"
             + (
-                ": restore a backup, or remove the sets that are named"
+                ": bring its journal back, or restore a backup"
+                if any(one.kind == "journal" for one in left)
+                else ": restore a backup, or remove the sets that are named"
                 if truth
                 else ": repair it by --repair"
             )

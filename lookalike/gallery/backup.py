@@ -27,7 +27,7 @@ from lookalike.errors import (
     in_words,
     primary_code,
 )
-from lookalike.gallery import checks, history, schema, set_rows, wipe
+from lookalike.gallery import checks, history, journal, schema, set_rows, wipe
 from lookalike.gallery.connection import Connection, check_file, check_same, check_whole, connect, is_writable
 from lookalike.gallery.gallery import Gallery, open_gallery
 from lookalike.indexing.build import tables_that_fit
@@ -74,6 +74,9 @@ def fill(source: Connection, target: Path, track: Track = silent, is_held: bool 
             _copy(source, copy, track, -(-pages // PAGES))
             # Pages that a removal left unwiped were copied too: a copy does not keep what its gallery forgot.
             wipe.wipe_file(copy, 0.0)
+            # A gallery of its own from now on, to which no journal of the other belongs.
+            if journal.found(copy) is not None:
+                journal.count(copy, is_open=False, anew=True)
             copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         if not is_held and source.in_transaction:
@@ -98,6 +101,7 @@ def changed(path: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("BEGIN IMMEDIATE")
         yield connection
+        journal.count(connection, is_open=False)
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     atomic.sync(path)
@@ -163,10 +167,9 @@ def put_over_damaged(new: Path, path: Path, kept: Path) -> None:
     """As `put`, where the old file cannot be opened; its journal goes with it."""
     if not atomic.publish(path, kept):
         raise Conflict(f"{kept} is there already: move it away, then repeat")
-    journal = Path(f"{path}-wal")
-    if journal.exists():
-        # First, since SQLite would replay it into the new file.
-        atomic.rename(journal, Path(f"{kept}-wal"))
+    if journal.size_of(path) is not None:
+        # First, since it is not of the new file.
+        atomic.rename(journal.path_of(path), journal.path_of(kept))
     atomic.delete(Path(f"{path}-shm"))
     atomic.replace(new, path)
 
@@ -380,7 +383,7 @@ def restore(
         )
     _check_folder(target)
     target = target.resolve()  # a link leads to its gallery, which is what is replaced
-    if not is_there and Path(f"{target}-wal").exists():
+    if not is_there and journal.size_of(target):
         raise StorageFailed(
             f"{target}-wal is left from a gallery that is gone: bring that back, or delete it"
         )

@@ -33,8 +33,9 @@ class Finding:
     where : str
         The file or folder.
     kind : str
-        ``gallery`` for the only truth there is, ``derived`` for what can be made again from it, ``litter``
-        for files that are of no use and do no harm, ``wipe`` for a wipe that is due.
+        ``gallery`` for the only truth there is, ``journal`` if commits are not in its file, ``derived`` for
+        what can be made again from it, ``litter`` for files that are of no use and do no harm, ``wipe`` for a
+        wipe that is due.
     advice : str
         What to do.
     sets : tuple of str
@@ -247,6 +248,9 @@ def findings(path: Path, wait: float = 30.0, track: Track = silent) -> list[Find
     except GalleryUnreadable as reason:
         return [of_gallery(path, reason)]
     found: list[Finding] = []
+    if opened.lacks:
+        what, _, advice = opened.lacks.partition(": put")
+        found.append(Finding(_short(path, what), str(path), "journal", f"put{advice}"))
     with closing(opened) as connection:
         connection.execute("BEGIN")
         for check in track(CHECKS, "checking the file", len(CHECKS)):

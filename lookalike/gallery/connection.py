@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import logging
 import os
@@ -9,9 +10,10 @@ import secrets
 import shlex
 import sqlite3
 import threading
-from collections import Counter
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +27,7 @@ from lookalike.errors import (
     in_words,
     primary_code,
 )
-from lookalike.gallery import schema, wipe
+from lookalike.gallery import journal, schema, wipe
 from lookalike.gallery.wipe import WipeDue
 from lookalike.indexing.store import TableStore
 from lookalike.resources import Need
@@ -46,18 +48,65 @@ SETTINGS: Final = (
     "PRAGMA cell_size_check = ON",
 )
 
+# Nobody has written for so long: time to bring the journal into the file.
+SECONDS_UNTIL_SETTLED: Final = 0.3
+
 Identity = tuple[int, int]
 
 
 class Connection(sqlite3.Connection):
-    """A connection that knows which file it opened, and whether that file must not change meanwhile."""
+    """A connection that knows which file it opened, and whether that file must not change meanwhile.
+
+    Attributes
+    ----------
+    identity : tuple of two ints
+        Of the file.
+    frozen : tuple of two ints, or None
+        When it was last changed, if that must not happen while it is read.
+    lacks : str
+        Why it can only be read: it has lost its journal. Empty if it has not.
+    known : Commit or None
+        The latest commit that the file by itself was seen at.
+    counted : int
+        How many rows were changed in counting commits.
+    """
 
     identity: Identity = (0, 0)
     frozen: tuple[int, int] | None = None
     handle: Identity | None = None
+    path: Path | None = None
+    lacks: str = ""
+    known: journal.Commit | None = None
+    counted: int = 0
+    is_overwritten: bool = False
+
+    def count(self) -> None:
+        """Count a commit, at the end of its transaction."""
+        before = self.total_changes
+        journal.count(self)
+        self.counted += self.total_changes - before
+
+    def settle(self) -> bool:
+        """Bring all of the journal into the file, so that it is whole by itself; False if others use it."""
+        if self.frozen is not None or self.path is None or self.is_overwritten or self.in_transaction:
+            return False
+        before = self.total_changes
+        try:
+            check_overwritten(self, self.path)
+            return journal.settle(self, self.path)
+        finally:
+            self.counted += self.total_changes - before
 
     def close(self) -> None:
-        """Close it; twice does nothing."""
+        """Close it, the file whole by itself if nobody else has it open; twice does nothing."""
+        if self.handle is not None:
+            # What SQLite cannot do now, whoever opens it next will: the file says that it needs its journal.
+            with suppress(sqlite3.Error, OSError, LookalikeError):
+                self.settle()
+        if self.is_overwritten:
+            # Closing would bring the journal into a file that is another by now.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+            return
         super().close()
         handle, self.handle = self.handle, None
         if handle is not None:
@@ -161,22 +210,28 @@ def connect(path: Path, wait: float) -> Connection:
     wait : float
         Seconds to wait for another process that is writing.
     """
-    try:
-        return _settled(path, "mode=rw", wait)
-    except sqlite3.OperationalError as error:
-        refused = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if primary_code(error) not in refused or os.access(path.parent, os.W_OK):
-            raise
-    # SQLite reads a gallery in a read-only folder only if told that the file does not change.
-    journal = Path(f"{path}-wal")
-    if journal.exists() and journal.stat().st_size:
-        raise StorageFailed(
-            f"{path} has changes in {journal.name} that cannot be read in a read-only folder: "
-            f"copy both files to a place you may write"
-        )
+    with _held(path) as lacks:
+        if lacks:
+            return _frozen(path, wait, lacks)
+        try:
+            return _settled(path, "mode=rw", wait)
+        except sqlite3.OperationalError as error:
+            refused = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+            if primary_code(error) not in refused or os.access(path.parent, os.W_OK):
+                raise
+        if journal.size_of(path):
+            raise StorageFailed(
+                f"{path} has changes in {path.name}-wal that cannot be read in a read-only folder: "
+                f"copy both files to a place you may write"
+            )
+        return _frozen(path, wait)
+
+
+def _frozen(path: Path, wait: float, lacks: str = "") -> Connection:
+    """Open a file without its journal; SQLite does that only if told that the file does not change."""
     before = _last_change(path)
     connection = _settled(path, "mode=ro&immutable=1", wait)
-    connection.frozen = before
+    connection.frozen, connection.lacks = before, lacks
     return connection
 
 
@@ -207,14 +262,46 @@ def check_same(connection: Connection, path: Path) -> None:
         raise StorageFailed(
             f"{path} was changed by another process while it was read: open the gallery again"
         )
+    check_overwritten(connection, path)
+
+
+def check_overwritten(connection: Connection, path: Path) -> None:
+    """Refuse to go on if somebody wrote over the file, as `cp` does: from now on nothing is brought into it.
+
+    The file by itself must be of the same gallery as before, at no earlier commit.
+    """
+    held = connection.handle and _OPEN.get(connection.handle)
+    if not held or connection.known is None:
+        return
+    for tried in range(journal.TRIES):
+        there = journal.in_file(held.file)
+        if (
+            there is not None
+            and there.gallery == connection.known.gallery
+            and there.number >= connection.known.number
+            and not connection.is_overwritten
+        ):
+            connection.known = there
+            return
+        # Somebody may be writing this very page.
+        if tried + 1 < journal.TRIES:
+            time.sleep(journal.SECONDS_BETWEEN_TRIES)
+    connection.is_overwritten = True
+    raise StorageFailed(
+        f"{path} was overwritten by another file while it was open, and nothing more can be kept: end what has "
+        f"it open, then look at it by `lookalike verify`"
+    )
 
 
 @contextmanager
 def transaction(connection: Connection, path: Path, writing: bool = False) -> Iterator[None]:
     """Everything in the block sees one version of the gallery; what it writes is kept whole or not at all."""
     check_same(connection, path)
+    if writing and connection.lacks:
+        raise StorageFailed(connection.lacks)
     # IMMEDIATE takes the write lock now, where waiting is possible; later SQLite could only give up.
     connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+    before = connection.total_changes
     try:
         if writing:
             # An older gallery becomes one of today's format by its first change, or not if that fails. Who
@@ -223,7 +310,13 @@ def transaction(connection: Connection, path: Path, writing: bool = False) -> It
             schema.migrate(connection)
         yield
         check_same(connection, path)
+        is_changed = connection.total_changes > before
+        if is_changed:
+            connection.count()
         connection.execute("COMMIT")
+        if is_changed and connection.handle is not None:
+            journal.show_open(connection, _OPEN[connection.handle].file)
+            check_same(connection, path)
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -235,17 +328,16 @@ def create(path: Path) -> None:
     It is built aside, then linked into place, which exactly one process can do: nobody sees half a gallery.
     What a killed process leaves behind is a hidden empty gallery, which nothing reads.
     """
-    journal = Path(f"{path}-wal")
-    if journal.exists() and not path.exists():
-        # SQLite would replay the old journal into the new file.
-        raise StorageFailed(
-            f"{journal} is left from a gallery that is gone: bring that back, or delete {journal}"
-        )
+    if journal.size_of(path) and not path.exists():
+        # What was acknowledged may be in it alone.
+        left = journal.path_of(path)
+        raise StorageFailed(f"{left} is left from a gallery that is gone: bring that back, or delete {left}")
     aside = path.parent / f".new-gallery-{secrets.token_hex(8)}"
     try:
         atomic.create(aside)
         with closing(sqlite3.connect(_uri(aside, "mode=rw"), uri=True, isolation_level=None)) as connection:
             schema.build(connection)
+            journal.count(connection, is_open=False)
             # Closing would fold the journal into the file too, but says nothing if the disk refuses.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         atomic.publish(aside, path)
@@ -268,7 +360,7 @@ def _settled(path: Path, how: str, wait: float) -> Connection:
     except BaseException:
         _release(handle)
         raise
-    connection.handle = handle
+    connection.handle, connection.path = handle, path
     try:
         for setting in SETTINGS:
             connection.execute(setting)
@@ -283,6 +375,7 @@ def _settled(path: Path, how: str, wait: float) -> Connection:
         # Who waited while a backup was brought back, or a format changed, has the file of before in hand.
         if connection.identity != handle:
             raise StorageFailed(f"{path} was replaced while it was opened: open it again")
+        connection.known = journal.in_file(_OPEN[handle].file)
     except BaseException:
         connection.close()
         raise
@@ -308,24 +401,53 @@ def is_writable(path: Path) -> bool:
 # Another process would then take itself for the last one, fold the journal into the file and delete it, and
 # what we write afterwards would be lost (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 
+
+@dataclass
+class _Held:
+    """A gallery file that this process has open: how often, by which handle, and what its journal lacks."""
+
+    file: int
+    lacks: str
+    times: int = 0
+
+
 _GUARD = threading.Lock()
-_OPEN: Counter[Identity] = Counter()
+_OPEN: dict[Identity, _Held] = {}
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[str]:
+    """Count a file as open in the block; yields why it can only be read, as the first to open it found."""
+    identity = _hold(path)
+    try:
+        yield _OPEN[identity].lacks
+    finally:
+        _release(identity)
 
 
 def _hold(path: Path) -> Identity:
     """Count a file as open, before SQLite opens it; return the identity for `_release`."""
     with _GUARD:
         identity = _identity_of(path)
-        _OPEN[identity] += 1
+        if identity not in _OPEN:
+            file = os.open(path, os.O_RDONLY)
+            try:
+                _OPEN[identity] = _Held(file, journal.lacks(path, file))
+            except BaseException:
+                os.close(file)
+                raise
+        _OPEN[identity].times += 1
         return identity
 
 
 def _release(identity: Identity) -> None:
     """Count a file as closed once, after SQLite has closed it."""
     with _GUARD:
-        _OPEN[identity] -= 1
-        if not _OPEN[identity]:
+        held = _OPEN[identity]
+        held.times -= 1
+        if not held.times:
             del _OPEN[identity]
+            os.close(held.file)
 
 
 def _header_of(path: Path, length: int) -> bytes | None:
@@ -375,6 +497,8 @@ class Opened:
         self._overwritten: str | None = None
         self._file = self.path.absolute()
         self.lock = threading.RLock()
+        self._written = 0.0
+        self._settling: threading.Timer | None = None
         with in_words(self.path):
             if not self._file.exists():
                 if not is_new:
@@ -390,6 +514,8 @@ class Opened:
             except BaseException:
                 self._connection.close()
                 raise
+        if self._connection.lacks:
+            logger.warning("%s", self._connection.lacks)
         self.catch_up(derived=True)
 
     def close(self) -> None:
@@ -397,6 +523,8 @@ class Opened:
         with self.lock:
             if self._connection is None:
                 return
+            if self._settling is not None:
+                self._settling.cancel()
             try:
                 self.catch_up(derived=True)
             finally:
@@ -417,6 +545,43 @@ class Opened:
             connection = self.connection
             with transaction(connection, self._file, writing):
                 yield connection
+            if writing:
+                self._written = time.monotonic()
+                self._settle_soon()
+
+    @property
+    def lacks(self) -> str:
+        """Why the gallery can only be read, having lost its journal, as a sentence; empty if it has not."""
+        return self.connection.lacks
+
+    def settle(self) -> bool:
+        """Bring all that was kept into the file, so that it is whole by itself; False if others use it."""
+        with self.lock, in_words(self.path):
+            return not is_writable(self._file) or self.connection.settle()
+
+    def _settle_soon(self) -> None:
+        """Settle when nobody has written for a moment; in the middle of work that would only hold it up."""
+        with self.lock:
+            if self._settling is None and self._connection is not None:
+                self._settling = threading.Timer(SECONDS_UNTIL_SETTLED, self._settle_later)
+                self._settling.daemon = True
+                self._settling.start()
+
+    def _settle_later(self) -> None:
+        with self.lock:
+            self._settling = None
+            if self._connection is None:
+                return
+            done = False
+            if time.monotonic() - self._written >= SECONDS_UNTIL_SETTLED * 0.9:
+                try:
+                    done = self.settle()
+                except LookalikeError as reason:
+                    # Whoever asks next is told; trying again would not help.
+                    logger.warning("%s", reason)
+                    return
+            if not done:
+                self._settle_soon()
 
     @contextmanager
     def stream(self) -> Iterator[Connection]:
@@ -456,7 +621,7 @@ class Opened:
         """
         with self.lock:
             connection = self.connection
-            if not is_writable(self._file):
+            if not is_writable(self._file) or connection.frozen is not None:
                 return
             try:
                 with in_words(self.path):

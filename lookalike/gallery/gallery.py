@@ -168,6 +168,7 @@ class Gallery:
                 "dimension": set_rows.dimension(connection, self.path),
                 "created": set_rows.fact(connection, "created"),
                 "purge_due": wipe.is_wipe_due(connection),
+                **({"lacks": connection.lacks} if connection.lacks else {}),
                 **{name: hint for name, hint in hints.items() if hint is not None},
             }
 
@@ -278,6 +279,18 @@ class Gallery:
         """What stands while derived tables may know removed sets; None if none does."""
         with self._opened.transaction() as connection:
             return wipe.derived_mark(connection)
+
+    @property
+    def lacks(self) -> str:
+        """Why it can only be read, having lost its journal, as a sentence; empty if it has not."""
+        return self._opened.lacks
+
+    def settle(self) -> bool:
+        """Bring all that was kept into the file, so that it is whole by itself; False while others use it.
+
+        That is done when nobody has written for a moment, and when the gallery is closed.
+        """
+        return self._opened.settle()
 
     def wipe_due(self) -> WipeDue | None:
         """The wipe of the file that removals owe, if one is due: since when, how large, how long it takes."""

@@ -149,8 +149,12 @@ def _no_entries(path: Path) -> GalleryUnreadable:
 
 
 def version(connection: sqlite3.Connection) -> Version:
-    """Two numbers: the first moves when others commit a change, the second when we make one."""
-    return int(connection.execute("PRAGMA data_version").fetchone()[0]), connection.total_changes
+    """Two numbers: the first moves when others commit a change, the second when we make one.
+
+    That commits are counted is no change of what is in the gallery.
+    """
+    changes = connection.total_changes - getattr(connection, "counted", 0)
+    return int(connection.execute("PRAGMA data_version").fetchone()[0]), changes
 
 
 def unknown(connection: sqlite3.Connection, path: Path, set_id: object) -> NotFound:

@@ -1,0 +1,173 @@
+"""What a shell does to a gallery: the file alone is moved, copied, overwritten, put beside a foreign journal."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from lookalike.errors import StorageFailed
+from lookalike.faceset import FaceSet
+from lookalike.gallery import journal
+from lookalike.gallery.backup import backup
+from lookalike.gallery.gallery import Gallery
+from lookalike.gallery.journal import Commit, belongs
+from lookalike.gallery.verify import verify
+from tests.gallery import children
+from tests.gallery.samples import a_set as faceset
+from tests.waiting import until
+
+ADD_AND_STAY = """
+gallery = Gallery(sys.argv[1], create=True)
+for number in range(int(sys.argv[2])):
+    gallery.add(FaceSet(f"{number:03d}", faces(number)))
+    print(number, flush=True)
+sys.stdin.read()
+import time; time.sleep(600)
+"""
+
+
+def killed_after(path: Path, count: int) -> None:
+    """A gallery whose writer was killed when so many sets were acknowledged."""
+    child = children.start(ADD_AND_STAY, path, count)
+    for _ in range(count):
+        assert child.stdout.readline(), child.stderr.read()
+    children.kill(child)
+
+
+def state(path: Path) -> Commit | None:
+    with path.open("rb") as file:
+        return journal.in_file(file.fileno())
+
+
+def test_a_closed_gallery_is_its_file(tmp_path: Path) -> None:
+    with Gallery(tmp_path / "g", create=True) as idle, Gallery(tmp_path / "g") as gallery:
+        assert len(idle) == 0
+        gallery.add(faceset("a"))
+    # Somebody else still has it open, and yet:
+    with Gallery(shutil.copy(tmp_path / "g", tmp_path / "copy")) as copy:
+        assert (copy.ids(), copy.lacks) == (["a"], "")
+    assert verify(tmp_path / "copy") == []
+
+
+def test_an_idle_gallery_is_its_file(tmp_path: Path) -> None:
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        for name in "abc":
+            gallery.add(faceset(name))
+        until(lambda: not state(tmp_path / "g").is_open)
+        assert journal.size_of(tmp_path / "g") == 0
+        with Gallery(shutil.copy(tmp_path / "g", tmp_path / "copy")) as copy:
+            assert copy.ids() == ["a", "b", "c"]
+
+
+def test_a_file_without_its_journal_says_so_and_takes_it_back(tmp_path: Path) -> None:
+    killed_after(tmp_path / "g", 20)
+    (tmp_path / "moved").mkdir()
+    moved = (tmp_path / "g").rename(tmp_path / "moved" / "g")
+    with Gallery(moved) as gallery:
+        assert "lacks its journal" in gallery.lacks
+        assert gallery.facts()["lacks"] == gallery.lacks
+        with pytest.raises(StorageFailed, match="lacks its journal"):
+            gallery.add(faceset("new"))
+    [wrong] = [one for one in verify(moved) if not one.is_harmless]
+    assert wrong.kind == "journal"
+    assert "verify" in wrong.advice
+    assert not journal.path_of(moved).exists(), "it was only read"
+    journal.path_of(tmp_path / "g").rename(journal.path_of(moved))
+    with Gallery(moved) as gallery:
+        assert (len(gallery), gallery.lacks) == (20, "")
+    assert verify(moved) == []
+
+
+def test_a_file_without_its_journal_can_be_taken_as_it_is(tmp_path: Path) -> None:
+    killed_after(tmp_path / "g", 20)
+    journal.path_of(tmp_path / "g").unlink()
+    journal.take_as_it_is(tmp_path / "g")
+    with Gallery(tmp_path / "g") as gallery:
+        assert not gallery.lacks
+        gallery.add(faceset("new"))
+    assert verify(tmp_path / "g") == []
+
+
+@pytest.mark.parametrize(
+    "which", ["another gallery", "an earlier copy", "a copy that went its own way", "a backup"]
+)
+def test_a_foreign_journal_is_set_aside(tmp_path: Path, which: str, caplog: pytest.LogCaptureFixture) -> None:
+    path, other = tmp_path / "g", tmp_path / "other"
+    with Gallery(path, create=True) as gallery:
+        gallery.add(faceset("first"))
+        backup(gallery, tmp_path / "backup")
+    shutil.copy(path, other)
+    if which == "a backup":
+        other = tmp_path / "backup"
+    if which == "another gallery":
+        other.unlink()
+    if which in ("another gallery", "a copy that went its own way"):
+        with Gallery(other, create=True) as gallery:
+            gallery.add(faceset("own"))
+    if which == "an earlier copy":
+        with Gallery(path) as gallery:
+            gallery.add(faceset("second"))
+    expected = Gallery(other).ids()
+    killed_after(path, 20)
+    path.unlink()
+    shutil.copy(other, path)
+    with Gallery(path) as gallery:
+        assert (gallery.ids(), gallery.lacks) == (expected, "")
+    assert "is not the journal of this file" in caplog.text
+    assert [one for one in tmp_path.iterdir() if "of-another-file" in one.name]
+    assert verify(path) == []
+
+
+def test_a_gallery_that_is_overwritten_keeps_nothing_and_harms_nothing(tmp_path: Path) -> None:
+    path, other = tmp_path / "g", tmp_path / "other"
+    with Gallery(other, create=True) as gallery:
+        gallery.add(faceset("other"))
+    gallery = Gallery(path, create=True)
+    gallery.add(faceset("a"))
+    gallery.add(faceset("b"))
+    path.write_bytes(other.read_bytes())  # as `cp` does: the same file, other bytes
+    for _ in range(2):
+        with pytest.raises(StorageFailed, match="was overwritten"):
+            gallery.add(faceset("c"))
+    with pytest.raises(StorageFailed, match="was overwritten"):
+        gallery.ids()
+    gallery.close()
+    assert path.read_bytes() == other.read_bytes()
+
+
+def test_what_is_refused_or_known_is_no_commit(tmp_path: Path) -> None:
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        gallery.add(faceset("a"))
+    before = (tmp_path / "g").read_bytes()
+    with Gallery(tmp_path / "g") as gallery:
+        assert gallery.add(faceset("a")) is False
+    assert (tmp_path / "g").read_bytes() == before
+
+
+def test_commits_are_counted_and_marks_follow_each_other() -> None:
+    chain = [Commit("g", 1, "a", "0", True), Commit("g", 2, "b", "a", True), Commit("g", 3, "c", "b", True)]
+    assert belongs(chain[0], chain[1:])  # it goes on from the file
+    assert belongs(chain[1], chain)  # some of it is in the file already
+    assert not belongs(chain[0], chain[2:])  # one is missing between
+    assert not belongs(Commit("g", 2, "x", "a", False), chain)  # another second commit
+    assert belongs(None, chain)
+    assert belongs(chain[0], [])
+
+
+def test_several_threads_write_and_the_file_is_whole(tmp_path: Path) -> None:
+    with Gallery(tmp_path / "g", create=True) as gallery:
+
+        def add(number: int) -> None:
+            for one in range(10):
+                gallery.add(FaceSet(f"{number}-{one}", faceset("x").faces))
+
+        threads = [threading.Thread(target=add, args=(number,)) for number in range(4)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        until(lambda: not state(tmp_path / "g").is_open)
+    assert len(Gallery(shutil.copy(tmp_path / "g", tmp_path / "copy"))) == 40
