@@ -19,6 +19,7 @@ import pytest
 
 from lookalike import Gallery, add
 from lookalike.cli.serve import _data_folder, _gallery_of
+from lookalike.demo.footage import write_footage
 from tests import media
 from tests.cli_process import ROOT_OBEYS, Ended, Ready, environment, tree
 from tests.once import made_once
@@ -32,13 +33,14 @@ PHOTOS = 24
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two dozen photos of six people in albums, and a film: long enough to be ended in the middle."""
+    """Two dozen photos of six people in albums, and a film of forty seconds."""
 
     def draw(place: Path) -> None:
         for number in range(PHOTOS):
             (place / f"album {number % 6}").mkdir(exist_ok=True)
             media.face(200 + number, number % 6).save(place / f"album {number % 6}" / f"{number}.png")
-        media.video(place)
+        # Looked at last, since it takes longest: there is time to end the program before.
+        write_footage(place / "long.mp4", media.frames() * 18, media.RATE)
 
     return made_once(tmp_path_factory, "open", draw)
 
