@@ -184,7 +184,7 @@ class Answering:
             with self._searches.turn(search):
                 deepest = _depth(search, ask.top) if deep else depth(search, ask.top, _filter(ask))
                 refined = refine(search, question.asked, confirmed, rejected, deepest)
-        beside = {one for pair in self._gallery.judgements()[1] for one in pair if question.set_id in pair}
+        beside = set() if question.set_id is None else known.verdicts.apart(question.set_id)
         is_decided = bool(confirmed or {one.id for one in rejected} - beside)
         return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0], is_decided)
 

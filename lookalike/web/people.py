@@ -18,16 +18,17 @@ from lookalike.web.models import (
     DecisionView,
     History,
     Mentioned,
+    Moment,
     NameAsk,
     PeopleMade,
     PeopleView,
     PersonMade,
     PersonPage,
     PersonView,
+    SetView,
 )
 from lookalike.web.models import Judged as JudgedView
 from lookalike.web.sets import Browsing, Catalogue, key_of, title
-from lookalike.web.timeline import moments
 from lookalike.web.wording import counted
 
 # What a verdict says of one clip and its query, and of many.
@@ -296,3 +297,18 @@ def batch_of(views: Sequence[DecisionView]) -> Batch:
         return Batch(list(views), views[0].words)
     query = views[0].sets[0].title
     return Batch(list(views), f"{counted(len(views), 'clip')} {SAID[views[0].kind][1]} {query}.")
+
+
+# Films of a person: when they are seen in each.
+
+
+def moments(sets: Iterable[SetView]) -> list[Moment]:
+    """When some sets are seen in films, film by film."""
+    found = [
+        Moment(
+            film=one.origin, key=one.key, start=one.start, end=one.end, length=round(one.end - one.start, 3)
+        )
+        for one in sets
+        if one.start is not None and one.end is not None
+    ]
+    return sorted(found, key=lambda one: (natural_order(one.film), one.start))

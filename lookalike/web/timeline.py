@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
 
-from lookalike.faceset import natural_order, timecode
+from lookalike.faceset import timecode
 from lookalike.web.models import Moment, SetView
+from lookalike.web.people import moments
 from lookalike.web.wording import counted
 
 # The width of a drawing of moments, and the least width of a bar: one that can be seen and pressed.
@@ -64,18 +65,6 @@ def timeline(sets: Sequence[SetView]) -> TimeLine:
     seen = moments(sets)
     last = max((one.end for one in seen), default=0.0)
     return TimeLine(_films(sets, seen, last or 1.0), _years(sets), timecode(last))
-
-
-def moments(sets: Sequence[SetView]) -> list[Moment]:
-    """When sets are seen in films: by film, then by time."""
-    found = [
-        Moment(
-            film=one.origin, key=one.key, start=one.start, end=one.end, length=round(one.end - one.start, 3)
-        )
-        for one in sets
-        if one.start is not None and one.end is not None
-    ]
-    return sorted(found, key=lambda one: (natural_order(one.film), one.start))
 
 
 def _films(sets: Sequence[SetView], seen: Sequence[Moment], last: float) -> list[Line]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lookalike.web.models import SetView
-from lookalike.web.timeline import moments, timeline
+from lookalike.web.people import moments
+from lookalike.web.timeline import timeline
 
 
 def seen(
