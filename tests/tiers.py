@@ -43,6 +43,8 @@ SLOW: dict[str, tuple[str, ...]] = {
         "test_footage*.py",
         "gallery/test_forget_footage.py",
         "search/test_question.py",
+        "search/test_together.py",
+        "test_together_study.py",
         "demo/test_footage.py::test_a_detector_finds_every_face_and_nothing_else",
         "exchange/test_timelines.py",
         "exchange/test_xmp.py",

@@ -150,8 +150,8 @@ class Descriptor(ABC):
     # Cosine of two faces from which they are almost surely one person: fewer than 1 in 1,000 pairs of
     # different people reach it. Photos of an album are grouped by it. None if the descriptor cannot tell.
     same_person: float | None = None
-    # Cosine below which 95 in 100 pairs of different people stay: photos that are given as one question, and
-    # stay below it, are not believed to show one person. None if the descriptor cannot tell.
+    # Cosine below which about 95 in 100 pairs of different people stay: photos that are one question,
+    # and stay below it, are not believed to show one person. None if the descriptor cannot tell.
     may_be_same: float | None = None
     # Another descriptor that knows people better, which whoever uses this one should hear of.
     succeeded_by: str = ""

@@ -210,7 +210,7 @@ class Deep(Threaded):
     # cut from footage as above), 2.7 in 10,000 (648,264 pairs, gray, 64 x 64). Of the pairs of one person
     # about 4 in 10 do in different videos, 95 in 100 in the same video.
     same_person = 0.94
-    # Of pairs of different people 95 in 100 stay below it, of one person in different videos 6 in 100: all
+    # Of pairs of different people 93 in 100 stay below it, of one person in different videos 8 in 100: all
     # frames of 22 people of YouTube Faces, 2026-11-18 (`python -m benchmarks.study_together`).
     may_be_same = 0.89
     succeeded_by = "sface"

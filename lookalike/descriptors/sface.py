@@ -51,7 +51,7 @@ class SFace(Threaded):
     # (films and photos). Of the pairs of one person in different videos or photos 52 to 62 in 100 do. On
     # large faces alone 1 in 10,000 reaches 0.424; at 0.44, 15 in 10,000 pairs of small faces do.
     same_person = 0.5
-    # Of pairs of different people 95 in 100 stay below it, of one person in different videos 8 in 100: all
+    # Of pairs of different people 96 in 100 stay below it, of one person in different videos 11 in 100: all
     # frames of 22 people of YouTube Faces, 2026-11-18 (`python -m benchmarks.study_together`).
     may_be_same = 0.25
     parts_people = True

@@ -346,3 +346,49 @@ def test_a_film_is_shown_from_any_moment_while_it_is_there(tmp_path: Path) -> No
         film.unlink()
         film.symlink_to("/etc/passwd")
         assert server("GET", one["film"]).status == 404
+
+
+# Photos that are dropped together.
+
+
+def test_photos_dropped_together_are_asked_with_as_one_person(tmp_path: Path) -> None:
+    drawn = [media.face(240 + 20 * place, person) for place, person in enumerate((0, 0, 1))]
+    pair = np.hstack([np.asarray(media.face(240, person)) for person in (1, 0)])
+    album = tmp_path / "album"
+    album.mkdir()
+    for number, one in enumerate(drawn):
+        one.save(album / f"{number}.png")
+    add(tmp_path / "g.gallery", [album])
+    Image.fromarray(pair).save(tmp_path / "pair.png")
+    files = [(name, (tmp_path / name).read_bytes()) for name in ("album/0.png", "album/1.png", "pair.png")]
+    with asker(tmp_path / "g.gallery") as server:
+        key = dropped(server, *files)
+        told = server.get(f"/api/uploads/{key}")
+        assert told["together"] is True
+        assert [len(one["faces"]) for one in told["people"]] == [3, 1]
+        [photo] = told["photos"]
+        assert [one["person"] for one in photo["faces"]] == [1, 0]
+        assert server("GET", f"/uploads/{key}").header("location") == f"/uploads/{key}/find?person=0"
+        assert b"These are different people" in server("GET", f"/uploads/{key}?all=1").body
+        first = server.post("/api/searches", {"upload": key, "person": 0})
+        assert len(server.parts.uploads.person(key, 0)) == first["query"]["faces"] == 3
+        assert b"These are different people" in server("GET", f"/uploads/{key}/find?person=0").body
+        parted = server.post(f"/api/uploads/{key}/together", {"together": False})
+        assert parted["together"] is False
+        assert sum(len(one["faces"]) for one in parted["people"]) == 4
+        assert b"They are one person" in server("GET", f"/uploads/{key}").body
+        again = server.post(f"/api/uploads/{key}/together", {"together": True})
+        assert [len(one["faces"]) for one in again["people"]] == [3, 1]
+        keys = kept(server, key).split(",")
+        assert len(keys) == 2
+        [beside] = [pair for pair in server.parts.gallery.apart() if "pair.png" in "".join(pair)]
+        assert len(beside) == 2
+        said = server("POST", f"/api/uploads/{key}/together", {"together": False})
+        assert (said.status, "kept in the collection already" in said.error) == (409, True)
+
+
+def test_one_photo_has_no_other_reading(server: Asker, tmp_path: Path) -> None:
+    key = dropped(server, ("holiday.png", crop(tmp_path)))
+    assert server.get(f"/api/uploads/{key}")["together"] is None
+    said = server("POST", f"/api/uploads/{key}/together", {"together": True})
+    assert (said.status, "agree on one person" in said.error) == (400, True)
