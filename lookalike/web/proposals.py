@@ -24,9 +24,9 @@ from lookalike.web.models import (
     PairView,
     SearchAsk,
 )
+from lookalike.web.people import moments
 from lookalike.web.search import Searches, method_of
 from lookalike.web.sets import Browsing, Catalogue
-from lookalike.web.timeline import moments
 
 # The way of searching by whose tables people are proposed, which is that of every search unless chosen.
 USUAL: Final = method_of(SearchAsk().similarity, SearchAsk().reranker, None)
