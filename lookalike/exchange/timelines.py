@@ -130,11 +130,12 @@ def standard_rate(rate: Fraction) -> Fraction | None:
 
 @dataclass(frozen=True)
 class Film:
-    """A film with what is seen in it, in order of time."""
+    """A film with what is seen in it, in order of time; how long it is said to be, how long a frame lasts."""
 
     file: MediaFile
     clock: Clock
     seconds: float
+    frame: Fraction
     appearances: tuple[Appearance, ...]
 
     @property
@@ -144,7 +145,8 @@ class Film:
 
     def span(self, one: Appearance) -> tuple[int, int]:
         """The first frame of an appearance and the one behind its last, from 0."""
-        return self.clock.frame(one.start or 0.0), self.clock.frame(one.end or 0.0) + 1
+        first, end = self.clock.frame(one.start or 0.0), Fraction(one.end or 0.0) + self.frame
+        return first, max(first + 1, self.clock.frame(float(end)))
 
 
 def films(chosen: Selection) -> list[Film]:
@@ -162,7 +164,8 @@ def films(chosen: Selection) -> list[Film]:
         told = Header() if isinstance(header, LookalikeError) else header
         if isinstance(header, LookalikeError) and chosen.rate is None:
             raise BadInput(f"{header}; or give --rate, and --start if it does not begin at 00:00:00:00")
-        made.append(Film(file, _clock(file, told, chosen), told.seconds, seen))
+        clock = _clock(file, told, chosen)
+        made.append(Film(file, clock, told.seconds, 1 / (told.rate or clock.rate), seen))
     return made
 
 

@@ -372,3 +372,13 @@ def test_sets_without_times(tmp_path: Path) -> None:
         )
         for format in ("vtt", "edl", "markers", "otio"):
             refused(gallery, tmp_path / "y", format, "none of the chosen sets is of a film", ids=["plain"])
+
+
+def test_the_last_frame_counts_as_long_as_it_lasts(tmp_path: Path) -> None:
+    """Of 12.5 frames a second each lasts two of 25."""
+    film = write_film(tmp_path / "film.mp4", Fraction(25, 2), 20)
+    with film_gallery(tmp_path / "g", film, {"one": (0.16, 0.4)}) as gallery:
+        assert export_as(gallery, tmp_path / "x", "edl").remarks == (
+            f"{str(film)!r} has 12.5 frames a second: it was placed on 25",
+        )
+    assert "00:00:00:04 00:00:00:12 01:00:00:00 01:00:00:08" in (tmp_path / "x").read_text()
