@@ -1,9 +1,9 @@
 """Proposed people against clustering that others use, on real faces: docs/people.md and docs/people.json.
 
 Galleries are drawn from photos of actors in the shapes that people have (`benchmarks.stages_shapes`), and
-made from the videos of ``ytf_dev.npz`` and from two films whose people were told by eye. Ours has one setting for
-all. Every rival gets, for each descriptor by itself, the setting that is best by labels over all galleries of
-that descriptor. ``--data`` is the folder of the ``.npz`` files and films, which are not part of the project.
+made from the videos of ``ytf_dev.npz`` and from two films whose people were told by eye. Ours has one setting
+for all. Every rival gets, for each descriptor by itself, the setting that is best by labels over all galleries
+of that descriptor. ``--data`` is the folder of the ``.npz`` files and films, which are not part of the project.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ ASKED = ("family", "tv", "20x12", "40x4", "singletons")
 DOCS = Path(__file__).parents[1] / "docs"
 OURS = "lookalike"
 UNKNOWN = ""
+ASKED_PRECISION = 0.97
+HELD = ", held to .97"
 MEASURES = ("precision", "recall", "f", "clicks")
 
 
@@ -148,7 +150,7 @@ LEVELS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.9, 0.92, 0.94, 0.95
 Setting = tuple[Any, ...]
 RIVALS: dict[str, tuple[list[Setting], Callable[..., Numbers]]] = {
     "HDBSCAN": (
-        [(size, least) for size in (2, 3, 5) for least in (1, 2, 3)],
+        [(size, least) for size in (2, 3, 5) for least in (1, 3)],
         lambda cosines, size, least: _alone(
             HDBSCAN(min_cluster_size=size, min_samples=least, metric="precomputed", copy=True).fit_predict(
                 _distances(cosines)
@@ -163,7 +165,7 @@ RIVALS: dict[str, tuple[list[Setting], Callable[..., Numbers]]] = {
         ).fit_predict(_distances(cosines)),
     ),
     "DBSCAN": (
-        [(level, least) for level in LEVELS for least in (2, 3)],
+        [(level, least) for level in LEVELS for least in (2,)],
         lambda cosines, level, least: _alone(
             DBSCAN(eps=1 - level, min_samples=least, metric="precomputed").fit_predict(_distances(cosines))
         ),
@@ -235,17 +237,15 @@ def study(samples: Iterator[Sample]) -> dict[str, Any]:
     for kind, values in ours.items():
         record["kinds"][kind] = {"descriptor": kinds[kind], OURS: _means(values)}
     for name, by_kind in rivals.items():
-        chosen: dict[str, str] = {}
-        for descriptor in sorted(set(kinds.values())):
-            own = [kind for kind in by_kind if kinds[kind] == descriptor]
-            best = max(
-                RIVALS[name][0],
-                key=lambda setting: float(np.mean([_means(by_kind[kind][setting])["f"] for kind in own])),
-            )
-            chosen[descriptor] = ", ".join(map(str, best))
-            for kind in own:
-                record["kinds"][kind][name] = _means(by_kind[kind][best])
-        record["rivals"][name] = chosen
+        for title, choose in ((name, _by_f), (f"{name}{HELD}", _by_recall)):
+            record["rivals"][title] = {}
+            for descriptor in sorted(set(kinds.values())):
+                own = [kind for kind in by_kind if kinds[kind] == descriptor]
+                means = {each: [_means(by_kind[kind][each]) for kind in own] for each in RIVALS[name][0]}
+                best = max(means, key=lambda each: choose(means[each]))
+                record["rivals"][title][descriptor] = ", ".join(map(str, best))
+                for kind, values in zip(own, means[best], strict=True):
+                    record["kinds"][kind][title] = values
     record["questions"] = {
         "first right": _share([right for place, right in asked if place == 0]),
         "first five right": _share([right for place, right in asked if place < 5]),
@@ -255,6 +255,16 @@ def study(samples: Iterator[Sample]) -> dict[str, Any]:
     record["unsure"] = {"right": _share(singles), "all": len(singles)}
     record["probability"] = _calibration(sure)
     return record
+
+
+def _by_f(means: Sequence[dict[str, float]]) -> float:
+    return float(np.mean([one["f"] for one in means]))
+
+
+def _by_recall(means: Sequence[dict[str, float]]) -> float:
+    """Recall, of what keeps to the precision that is asked; what does not comes behind."""
+    precision = float(np.mean([one["precision"] for one in means]))
+    return float(np.mean([one["recall"] for one in means])) if precision >= ASKED_PRECISION else precision - 2
 
 
 def _most(people: NDArray[np.str_]) -> str:
@@ -290,6 +300,24 @@ def _calibration(sure: Sequence[tuple[float, bool]]) -> list[dict[str, float | i
 # The page.
 
 
+HEAD = (
+    "# Proposed people",
+    "",
+    "How well `lookalike people` groups sets before anybody has a name",
+    "([the rule](method.md#15-proposed-people)), against clustering that others use.",
+    "Written by `python -m benchmarks.study_groups`; do not edit.",
+)
+ABOUT = (
+    "Ours has one setting for all of them. Each rival has, for each descriptor by itself, the setting whose",
+    "mean B-cubed F over all of its galleries is best by labels, which nobody has who begins. *Clicks* are",
+    "those that it takes to name everybody, for each set: one for each group, and two for each set that a",
+    "group has wrongly. *Under .97* counts kinds by their mean precision, *worst* is that of the worst",
+    "gallery. *Held to .97* is the setting of most recall among those whose mean precision over all",
+    "galleries of the descriptor is .97 or more. The constants of ours were chosen on draws of the same",
+    "actors and on ytf_dev: only the films are new to them.",
+)
+
+
 def page(record: dict[str, Any]) -> str:
     """The record in words and tables."""
     kinds, names = record["kinds"], [OURS, *record["rivals"]]
@@ -297,19 +325,14 @@ def page(record: dict[str, Any]) -> str:
     def over_all(name: str, measure: str) -> float:
         return float(np.mean([one[name][measure] for one in kinds.values()]))
 
+    told = f"{record['galleries']} galleries of {len(kinds)} kinds."
     lines = [
-        "# Proposed people",
+        *HEAD,
         "",
-        "How well `lookalike people` groups sets before anybody has a name ([the rule](method.md#15-proposed-people)),",
-        "against clustering that others use. Written by `python -m benchmarks.study_groups`; do not edit.",
+        f"Version {record['version']}, {record['date']}, {told}",
+        *ABOUT,
         "",
-        f"Version {record['version']}, {record['date']}, {record['galleries']} galleries of {len(kinds)} kinds.",
-        "Ours has one setting for all of them. Each rival has, for each descriptor by itself, the setting whose mean",
-        "B-cubed F over all of its galleries is best by labels, which nobody has who begins. *Clicks* are those it takes",
-        "to name everybody, for each set: one for each group, and two for each set that a group has wrongly.",
-        "The constants of ours were chosen on draws of the same actors and on ytf_dev; nothing here was kept back.",
-        "",
-        "| means over kinds | pair precision | pair recall | B-cubed F | clicks a set | kinds under .97 precision | worst gallery |",
+        "| means over kinds | precision | recall | B-cubed F | clicks a set | kinds under .97 | worst |",
         "|---|---|---|---|---|---|---|",
     ]
     for name in names:
@@ -333,8 +356,8 @@ def page(record: dict[str, Any]) -> str:
         "",
         "## What is asked, and how sure it is",
         "",
-        f'"Are these two the same?": {asked["all"]} pairs in all galleries. {_percent(asked["all right"])} are the '
-        f"same person, of those offered first {_percent(asked['first right'])}, of the first five "
+        f'"Are these two the same?": {asked["all"]} pairs in all galleries. '
+        f"{_percent(asked['all right'])} are the same person, of those offered first {_percent(asked['first right'])}, of the first five "
         f"{_percent(asked['first five right'])}.",
         "",
         f'"Also this person?": {unsure["all"]} single sets, of which {_percent(unsure["right"])} are.',
