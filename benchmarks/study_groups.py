@@ -1,9 +1,10 @@
 """Proposed people against clustering that others use, on real faces: docs/people.md and docs/people.json.
 
 Galleries are drawn from photos of actors in the shapes that people have (`benchmarks.stages_shapes`), and
-made from the videos of ``ytf_dev.npz`` and from two films whose people were told by eye. Ours has one setting
-for all. Every rival gets, for each descriptor by itself, the setting that is best by labels over all galleries
-of that descriptor. ``--data`` is the folder of the ``.npz`` files and films, which are not part of the project.
+made from the videos of ``ytf_dev.npz`` and from two films whose people were told by eye. Ours has one
+setting for all. Every rival gets, for each descriptor by itself, the setting that is best by labels over all
+galleries of that descriptor. ``--data`` is the folder of the ``.npz`` files and films, which are not part of
+the project.
 """
 
 from __future__ import annotations
@@ -244,8 +245,8 @@ def study(samples: Iterator[Sample]) -> dict[str, Any]:
                 means = {each: [_means(by_kind[kind][each]) for kind in own] for each in RIVALS[name][0]}
                 best = max(means, key=lambda each: choose(means[each]))
                 record["rivals"][title][descriptor] = ", ".join(map(str, best))
-                for kind, values in zip(own, means[best], strict=True):
-                    record["kinds"][kind][title] = values
+                for kind, mean in zip(own, means[best], strict=True):
+                    record["kinds"][kind][title] = mean
     record["questions"] = {
         "first right": _share([right for place, right in asked if place == 0]),
         "first five right": _share([right for place, right in asked if place < 5]),
@@ -325,11 +326,11 @@ def page(record: dict[str, Any]) -> str:
     def over_all(name: str, measure: str) -> float:
         return float(np.mean([one[name][measure] for one in kinds.values()]))
 
-    told = f"{record['galleries']} galleries of {len(kinds)} kinds."
+    size = f"{record['galleries']} galleries of {len(kinds)} kinds."
     lines = [
         *HEAD,
         "",
-        f"Version {record['version']}, {record['date']}, {told}",
+        f"Version {record['version']}, {record['date']}, {size}",
         *ABOUT,
         "",
         "| means over kinds | precision | recall | B-cubed F | clicks a set | kinds under .97 | worst |",
@@ -346,19 +347,17 @@ def page(record: dict[str, Any]) -> str:
     ) + ".", "", "## Kind by kind", "", "Precision, recall, clicks a set.", ""]  # fmt: skip
     lines += ["| gallery | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     for kind, one in kinds.items():
-        cells = [
-            f"{one[name]['precision']:.3f}, {one[name]['recall']:.3f}, {one[name]['clicks']:.3f}"
-            for name in names
-        ]
-        lines.append(f"| {kind} | " + " | ".join(cells) + " |")
+        told = [[one[name][each] for each in ("precision", "recall", "clicks")] for name in names]
+        shown = (", ".join(f"{value:.3f}" for value in values) for values in told)
+        lines.append(f"| {kind} | " + " | ".join(shown) + " |")
     asked, unsure = record["questions"], record["unsure"]
     lines += [
         "",
         "## What is asked, and how sure it is",
         "",
         f'"Are these two the same?": {asked["all"]} pairs in all galleries. '
-        f"{_percent(asked['all right'])} are the same person, of those offered first {_percent(asked['first right'])}, of the first five "
-        f"{_percent(asked['first five right'])}.",
+        f"{_percent(asked['all right'])} are the same person, of those offered first "
+        f"{_percent(asked['first right'])}, of the first five {_percent(asked['first five right'])}.",
         "",
         f'"Also this person?": {unsure["all"]} single sets, of which {_percent(unsure["right"])} are.',
         "",

@@ -110,9 +110,9 @@ class Groups:
         return found
 
     def questions(self) -> list[tuple[int, int, float]]:
-        """Pairs of groups of several sets: first those that are the same more likely than not, and of these
-        and of the others those first whose answer is expected to join most pairs of sets.
+        """Pairs of groups of several sets, first those that are the same more likely than not.
 
+        Of these, and of the others, those come first whose answer is expected to join most pairs of sets.
         With each comes the probability that the two are one person.
         """
         sizes = np.bincount(self.owners, minlength=len(self.owners))
