@@ -39,6 +39,9 @@ def test_every_key_is_in_the_table() -> None:
     page = (ROOT / "lookalike" / "web" / "templates" / "review.html").read_text(encoding="utf-8")
     [table] = re.findall(r"^### Keys of the review\n(.*?)(?=^#)", MANUAL, re.DOTALL | re.MULTILINE)
     assert set(re.findall(r"<kbd>(\w)</kbd>", page)) == set(re.findall(r"`(\w)`", table))
+    page = (ROOT / "lookalike" / "web" / "templates" / "people.html").read_text(encoding="utf-8")
+    [table] = re.findall(r"^### Keys of the people\n(.*?)(?=^#)", MANUAL, re.DOTALL | re.MULTILINE)
+    assert set(re.findall(r"<kbd>(\w)</kbd>", page)) == set(re.findall(r"`(\w)`", table))
 
 
 @pytest.fixture

@@ -145,10 +145,10 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Decision]:
 
 
 def write(connection: sqlite3.Connection, decision: Decision) -> None:
-    """Write what may change in a stored decision: its sets, its person, its name, and the checksum."""
+    """Write what may change in a stored decision: all but its kind and when it was made."""
     connection.execute(
-        "UPDATE decisions SET person = ?, name = ?, checksum = ? WHERE number = ?",
-        (decision.person, decision.name, _checksum(decision), decision.number),
+        "UPDATE decisions SET person = ?, name = ?, other = ?, checksum = ? WHERE number = ?",
+        (decision.person, decision.name, decision.other, _checksum(decision), decision.number),
     )
     connection.execute("DELETE FROM decision_sets WHERE decision = ?", (decision.number,))
     connection.executemany(

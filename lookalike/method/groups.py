@@ -38,7 +38,7 @@ DOUBT = -2.0
 # that two groups of several sets, which were not joined, are the same (chosen with labels, by logistic
 # regression on galleries of many shapes).
 GROUP_SLOPE, GROUP_LEVEL = 0.6, 2.4
-PAIR_SLOPE, PAIR_LEVEL = 1.6, 2.2
+PAIR_SLOPE, PAIR_LEVEL, EVEN = 1.6, 2.2, 0.5
 # Links of a set that are looked at.
 MOST_LINKS = 64
 # Fewer sets have no lists that could agree.
@@ -110,14 +110,15 @@ class Groups:
         return found
 
     def questions(self) -> list[tuple[int, int, float]]:
-        """Pairs of groups of several sets, those first whose answer is expected to join most pairs of sets.
+        """Pairs of groups of several sets, first those that are the same more likely than not.
 
+        Of these, and of the others, those come first whose answer is expected to join most pairs of sets.
         With each comes the probability that the two are one person.
         """
         sizes = np.bincount(self.owners, minlength=len(self.owners))
         counts = sizes[self.pairs]
         chances = expit(PAIR_SLOPE * self.scores + PAIR_LEVEL)
-        order = np.lexsort((*self.pairs.T[::-1], -chances * counts.prod(axis=1)))
+        order = np.lexsort((*self.pairs.T[::-1], -chances * counts.prod(axis=1), chances < EVEN))
         return [
             (*self.pairs[place].tolist(), float(chances[place]))
             for place in order

@@ -17,13 +17,16 @@ from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.gallery import decisions
 from lookalike.gallery.decision_log import Decision, OpenLog, draft
 from lookalike.gallery.decisions import (
+    accept,
     as_csv,
     decision_lines,
     judge,
     judged,
     merge,
     name,
+    part,
     people_table,
+    reject,
     rename,
     split,
     undo,
@@ -372,3 +375,63 @@ def test_other_text_is_kept(text: str) -> None:
 
 def test_no_rows_no_text() -> None:
     assert as_csv([]) == ""
+
+
+# Proposed people.
+
+
+def test_an_accepted_proposal_ties_all_its_sets(gallery: Gallery) -> None:
+    decision = accept(gallery, ["c", "a", "b", "a"])
+    assert decision is not None
+    assert (decision.number, decision.kind, decision.sets) == (1, "join", ("a", "b", "c"))
+    assert judged(gallery).confirmed("b") == ["a", "c"]
+    assert accept(gallery, ["b", "c"]) is None
+    with pytest.raises(Conflict, match="one person by decision 1: undo"):
+        judge(gallery, "b", ["c"], "different")
+    assert name(gallery, ["b"], "Ann").sets == ("a", "b", "c")
+    undo_all(gallery, [2, 1])
+    assert judged(gallery).confirmed("b") == []
+
+
+def test_a_proposal_that_something_contradicts_is_refused(gallery: Gallery) -> None:
+    with pytest.raises(Conflict, match="seen at the same time"):
+        accept(gallery, ["a", "e", "f"])
+    judge(gallery, "a", ["b"], "different")
+    with pytest.raises(Conflict, match="different people in decision 1"):
+        accept(gallery, ["a", "b", "c"])
+    name(gallery, ["c"], "Ann")
+    name(gallery, ["d"], "Bob")
+    with pytest.raises(Conflict, match="merge these two people"):
+        accept(gallery, ["c", "d"])
+    with pytest.raises(BadInput, match="two sets at least"):
+        accept(gallery, ["a"])
+    with pytest.raises(NotFound):
+        accept(gallery, ["a", "nowhere"])
+    assert len(gallery.decisions()) == 3
+
+
+def test_parted_sets_are_rejected_for_those_that_stay(gallery: Gallery) -> None:
+    assert part(gallery, ["b", "a"], ["d", "c"]).sets == ("a", "b", "c", "d")
+    known = judged(gallery)
+    assert known.rejected("a") == ["c", "d"]
+    assert known.verdict("b", "d") == "different"
+    assert known.verdict("a", "b") is None
+    accept(gallery, ["a", "b"])
+    with pytest.raises(Conflict, match="undo"):
+        part(gallery, ["a"], ["b", "e"])
+    with pytest.raises(BadInput, match="either leaves or stays"):
+        part(gallery, ["a"], ["a", "e"])
+    undo(gallery, 1)
+    assert judged(gallery).rejected("a") == []
+
+
+def test_what_is_forgotten_leaves_answers_to_proposals(gallery: Gallery) -> None:
+    accept(gallery, ["a", "b"])
+    reject(gallery, ["a", "b", "c"])
+    part(gallery, ["a", "c"], ["d", "e"])
+    gallery.remove(["a"])
+    left = gallery.decisions()
+    assert [(one.kind, one.sets) for one in left] == [("reject", ("b", "c")), ("part", ("c", "d", "e"))]
+    assert left[1].sides == (("c",), ("d", "e"))
+    gallery.remove(["c"])
+    assert gallery.decisions() == []

@@ -56,7 +56,9 @@ def test_groups_are_kept_and_made_anew_when_sets_come_and_go(gallery: Gallery, t
     left = census(gallery)
     gallery.add(FaceSet("zz-new", SETS[7].faces))
     with Gallery(tmp_path / "anew.gallery", create=True) as anew:
-        anew.add_together([*(one for one in SETS[1:] if one.id != SETS[7].id), FaceSet("zz-new", SETS[7].faces)])
+        anew.add_together(
+            [*(one for one in SETS[1:] if one.id != SETS[7].id), FaceSet("zz-new", SETS[7].faces)]
+        )
         assert census(anew) == census(gallery) != left
 
 

@@ -72,10 +72,16 @@ class Twin:
 
 
 def rows(pairs: dict[tuple[int, int], float], total: int) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
-    both = sorted([(i, j, value) for (i, j), value in pairs.items()] + [(j, i, v) for (i, j), v in pairs.items()])
+    both = sorted(
+        [(i, j, value) for (i, j), value in pairs.items()] + [(j, i, v) for (i, j), v in pairs.items()]
+    )
     owners = np.array([one[0] for one in both], dtype=np.int64)
     starts = np.searchsorted(owners, np.arange(total + 1))
-    return starts, np.array([one[1] for one in both], dtype=np.int64), np.array([one[2] for one in both], float)
+    return (
+        starts,
+        np.array([one[1] for one in both], dtype=np.int64),
+        np.array([one[2] for one in both], float),
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -88,7 +88,10 @@ def test_what_is_certain_is_never_contradicted(data: st.DataObject) -> None:
     ]
     rejected = [(one, 7) for one in sorted(data.draw(st.sets(number, max_size=12)))]
     bonds = Bonds(
-        leaders, names, np.array(pairs, dtype=np.int64).reshape(-1, 2), np.array(rejected, dtype=np.int64).reshape(-1, 2)
+        leaders,
+        names,
+        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        np.array(rejected, dtype=np.int64).reshape(-1, 2),
     )
     found = proposed(tables, bonds)
     owners = found.owners

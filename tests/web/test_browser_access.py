@@ -21,6 +21,7 @@ VIEWS = [
     "review",
     "people",
     "person",
+    "group",
     "history",
     "lost",
 ]
@@ -55,6 +56,7 @@ def show(page: Page, view: str, key: str) -> None:
         "review": f"/sets/{key}/review",
         "people": "/people",
         "person": "/people",
+        "group": "/people",
         "history": "/history",
         "lost": "/nowhere",
     }
@@ -62,6 +64,9 @@ def show(page: Page, view: str, key: str) -> None:
     if view == "person":
         page.get_by_role("link", name="Eve of the Street").click()
         page.get_by_role("heading", name="When they are seen").wait_for()
+    if view == "group":
+        page.locator(".proposals h3 a").first.click()
+        page.get_by_role("heading", name="Is this one person?").wait_for()
     if view == "why":
         page.get_by_role("link", name="Why?").first.click()
         page.locator("#sheet .chain").first.wait_for()
