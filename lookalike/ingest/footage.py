@@ -126,11 +126,11 @@ def add_footage(
         said = zip(workers.lengths(films), new, strict=True)
         lengths = [min(length, file.size / 1000) for length, file in said]
         busy = workers.count if away is None else away.workers
-        others = len(known), found.others + len(found.failed)
-        plan = make_plan(new, lengths, *others, busy)
+        others = len(known), found.others.total() + len(found.failed)
+        plan = make_plan(new, lengths, *others, busy, left_out_for=found.reasons)
         if away is None and new:
             pace = measure(new, lengths, part, settings, plan.seconds, track)
-            plan = make_plan(new, lengths, *others, busy, pace)
+            plan = make_plan(new, lengths, *others, busy, pace, found.reasons)
         done = Added(failed=list(found.failed), known=len(known))
         if not tell(plan) or not new:
             return done
