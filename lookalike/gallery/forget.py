@@ -116,7 +116,7 @@ def take_out(gallery: Gallery, take: Callable[[], Taken], track: Track = silent)
         tuple(rewritten),
         tuple(kind for kind in earlier if kind not in after),
         (str(store.folder),),
-        tuple(gallery.tables_elsewhere()),
+        tuple(gallery._opened.tables_elsewhere()),
     )
 
 

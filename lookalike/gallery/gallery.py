@@ -282,10 +282,6 @@ class Gallery:
         """
         return self._opened.settle()
 
-    def tables_elsewhere(self) -> list[str]:
-        """Where derived tables were left, under names that the gallery had before, that cannot be reached."""
-        return self._opened.tables_elsewhere()
-
     def wipe_due(self) -> WipeDue | None:
         """The wipe of the file that removals owe, if one is due: since when, how large, how long it takes."""
         return self._opened.wipe_due()

@@ -286,7 +286,7 @@ def _is_used(gallery: Path) -> bool:
     if fcntl is None:
         return True
     try:
-        index = os.open(f"{gallery}-shm", os.O_RDWR)
+        index = os.open(f"{gallery}-shm", os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:
