@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint check bench results study stages screenshots trust clean
+.PHONY: demo test test-slow lint check bench results study stages screenshots trust lowest clean
 
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
@@ -55,6 +55,10 @@ screenshots: .venv/developed
 # on from there.
 trust: .venv/developed
 	$(BIN)/python -m trust
+
+# The lowest version of everything that pyproject.toml allows, in a Python of its own: it fits together, and finds people.
+lowest: .venv/developed
+	$(BIN)/python -m benchmarks.lowest $(PYTHON)
 
 clean:
 	rm -rf .venv demo bench-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from lookalike.search.together import Pictured, agree
 
 from benchmarks.real_faces import DATA
 from lookalike.descriptors.contract import Descriptor
@@ -23,7 +24,6 @@ from lookalike.ingest.files import find_files
 from lookalike.ingest.seen import Settings
 from lookalike.search.query import Several
 from lookalike.search.question import look_at
-from lookalike.search.together import Pictured, agree
 
 DRAWS = 20
 ASKED = 3

@@ -11,16 +11,26 @@ import errno
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
+try:
+    import fcntl
+except ImportError:  # Windows: what a killed process leaves in the temporary place stays there
+    fcntl = None  # type: ignore[assignment]
+
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 # What refuses a hard link where there are none (exFAT, some network folders).
 NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+
+# Folders in the temporary place, and the locks that this process holds on its own.
+TEMPORARY: Final = "lookalike-held-"
+_HANDLES: dict[Path, int] = {}
 
 # Files.
 
@@ -201,9 +211,52 @@ def temporary_place() -> Path:
     return Path(tempfile.gettempdir())
 
 
-def temporary_folder(prefix: str) -> Path:
-    """Make a folder in the temporary place."""
-    return Path(tempfile.mkdtemp(prefix=prefix))
+def temporary_folder() -> Path:
+    """Make a folder in the temporary place, which goes with this process; those of dead ones are swept first.
+
+    Its owner holds a lock on it, which the system drops when the process ends, however that happens.
+    """
+    sweep_temporary()
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=TEMPORARY))
+        handle = _locked(path)
+        # Before the lock was held, somebody who sweeps may have taken it for litter.
+        if handle is None or path.exists():
+            if handle is not None:
+                _HANDLES[path] = handle
+            return path
+        os.close(handle)
+
+
+def sweep_temporary() -> None:
+    """Delete the temporary folders of processes that ended without doing so, as far as that can be done."""
+    if fcntl is None:
+        return
+    with suppress(OSError):
+        for path in temporary_place().glob(f"{TEMPORARY}*"):
+            said = path.lstat()
+            if path in _HANDLES or not stat.S_ISDIR(said.st_mode) or said.st_uid != os.getuid():
+                continue
+            handle = _locked(path)
+            if handle is not None:
+                delete_tree(path)
+                os.close(handle)
+
+
+def _locked(path: Path) -> int | None:
+    """Lock a folder; None if somebody else holds it, it is gone, or the file system knows no locks."""
+    if fcntl is None:
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
 
 
 def nameless_file() -> int:
@@ -227,6 +280,8 @@ def remove_folders(folders: Iterable[Path]) -> None:
 def delete_tree(path: Path, quietly: bool = True) -> None:
     """Delete a folder with all that is in it; quietly, what cannot be deleted stays."""
     shutil.rmtree(path, ignore_errors=quietly)
+    if (handle := _HANDLES.pop(path, None)) is not None:
+        os.close(handle)
 
 
 def _private(path: str, flags: int) -> int:

@@ -209,6 +209,19 @@ def _duplicate_rows(folder: Path) -> Path:
 
 
 SIZE_OF_JPEG: Final = struct.pack(">HH", 123, 321)
+
+
+def _pictures(side: int) -> Callable[[Path], Path]:
+    """An array of one picture, which packs into a few kilobytes."""
+
+    def made(folder: Path) -> Path:
+        picture = np.zeros((1, side, side), dtype=np.uint8)
+        np.savez_compressed(folder / "x.npz", images=picture, image_set=[0], set_names=["a"])
+        return folder / "x.npz"
+
+    return made
+
+
 BOMBS: Final[dict[str, Callable[[Path], Path]]] = {
     "png 50,000 x 50,000": media.bomb,
     "npz that claims 10^12 numbers": _file(
@@ -224,6 +237,8 @@ BOMBS: Final[dict[str, Callable[[Path], Path]]] = {
     "zip in zip in zip": _file("x.npz", _zip_in_zip),
     "npz of 10 GB of holes": _sparse("x.npz", b"PK\x03\x04", 10 * 2**30),
     "npz with set numbers up to 2^40": _duplicate_rows,
+    "npz with a picture of 20,000 x 20,000": _pictures(20_000),
+    "npz with a picture of 6,000 x 6,000": _pictures(6_000),
     "mat that hides 400 MB in a cell": _youtube((1, 1), 400, True),
     "mot with one line of 1 GB": _listed("list.txt", b"1,2,912,484.5,97,109,1,-1,-1,-1\n1,3,"),
     "npy that claims 10^12 numbers": _features(_npy_header("(1000000, 1000000)")),

@@ -14,7 +14,10 @@ Galleries are killed, damaged, filled up, copied, attacked and asked to forget, 
 and are run for every release, and writes this page. `python -m trust T6 --seed 7` runs one of them,
 `--share 10` ten times its release size, and `--case 12` one case where cases have numbers. `make test-slow`
 runs the same code at a small part of that size. Every case follows from the seed. The table holds what was
-run on this version; what was last run on an earlier one is listed below it.
+run on this version; what was last run on an earlier one is listed below it. Numbers are those of a plan:
+T24 to T27 (requests from other pages, paths in requests, tokens, hostile names) became tests of every commit,
+`tests/web/test_guard.py`, `test_payloads.py`, `test_fuzz.py` and `test_hostile_names.py`. Known weaknesses of
+libraries are not looked up, since that would need a database which is not here.
 
 If none of N cases fails, the chance of a failure in a case like these is below 3 / N with 95 % confidence
 (the rule of three): that is what the column *bound* says. It says nothing of cases that are unlike these.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 
 
@@ -18,6 +19,9 @@ def main() -> None:
         # Before the slow imports: whoever interrupts them shall see a sentence too.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, _interrupt)
+        # A terminal that is closed; `nohup` asks us to go on.
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, _interrupt)
         if hasattr(signal, "SIGPIPE"):
             # Whoever read our output may leave early, as `head` does: then we leave too, without a word.
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -30,6 +34,7 @@ def main() -> None:
 def _run() -> None:
     import logging
 
+    from lookalike.atomic import sweep_temporary
     from lookalike.errors import LookalikeError
 
     logging.basicConfig(level=logging.WARNING, format="lookalike: %(message)s")
@@ -37,6 +42,7 @@ def _run() -> None:
         if stream is not None:
             # A terminal that cannot show a letter gets its number instead of a traceback.
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    sweep_temporary()
     try:
         from lookalike.cli.app import app
 
@@ -62,5 +68,7 @@ def _interrupt(signal_number: int, frame: FrameType | None) -> None:
 def _end(sentence: str, code: int) -> None:
     """Say what went wrong in one line and leave."""
     if sys.stderr is not None:
-        print(f"lookalike: {' '.join(sentence.split())}", file=sys.stderr)
+        # Nobody reads what is said to a terminal that was closed.
+        with suppress(OSError):
+            print(f"lookalike: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
     sys.exit(code)

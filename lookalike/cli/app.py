@@ -18,7 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Show me everything with this person in it: find face sets in an unlabelled collection.",
     epilog="Exit codes: 0 done, 1 a mistake of ours, 2 wrong usage, 3 bad input, 4 not found, 5 conflict, "
-    "6 unreadable gallery, 7 storage failed, 130 interrupted, 143 ended.",
+    "6 unreadable gallery, 7 storage failed, 129 terminal closed, 130 interrupted, 143 ended.",
 )
 
 

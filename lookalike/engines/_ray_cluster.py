@@ -401,10 +401,10 @@ def _own_folder() -> Path | None:
 
     None if its path is too long for the sockets that Ray makes in it: then they lie where Ray puts them.
     """
-    folder = atomic.temporary_folder("lookalike-")
+    folder = atomic.temporary_folder()
     if len(os.fsencode(folder)) <= LONGEST_PATH:
         return folder
-    atomic.remove_folder(folder)
+    atomic.delete_tree(folder)
     return None
 
 

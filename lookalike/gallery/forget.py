@@ -41,10 +41,16 @@ class Derived:
         Brought up to date without the removed sets.
     deleted : tuple of str
         Made again when they are needed.
+    looked_at : tuple of str
+        Folders of tables that were looked through.
+    elsewhere : tuple of str
+        Folders of tables from when the gallery lay elsewhere, that could not be reached.
     """
 
     rewritten: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
+    looked_at: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
 
 def remove(gallery: Gallery, ids: Sequence[str], track: Track = silent) -> list[str]:
@@ -105,7 +111,12 @@ def take_out(gallery: Gallery, take: Callable[[], Taken], track: Track = silent)
     earlier = {one.manifest.kind: one.path for one in before}
     after = {one.manifest.kind: one.path for one in store.stored(known)}
     rewritten = (kind for kind, path in after.items() if kind in earlier and earlier[kind] != path)
-    return taken, Derived(tuple(rewritten), tuple(kind for kind in earlier if kind not in after))
+    return taken, Derived(
+        tuple(rewritten),
+        tuple(kind for kind in earlier if kind not in after),
+        (str(store.folder),),
+        tuple(gallery._opened.tables_elsewhere()),
+    )
 
 
 @contextmanager
@@ -178,6 +189,8 @@ class Receipt:
             "files_kept": self.gone.files_kept,
             "tables_rewritten": list(self.derived.rewritten),
             "tables_deleted": list(self.derived.deleted),
+            "tables_looked_at": list(self.derived.looked_at),
+            "tables_elsewhere": list(self.derived.elsewhere),
             "wiped": self.is_wiped,
             "wipe_due": None if self.wipe_due is None else asdict(self.wipe_due),
             "barred": dict(self.gone.barred),

@@ -16,12 +16,13 @@ from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet, natural_order
 from lookalike.gallery import blocklist, deletion, history, media, models, schema, set_rows, wipe
 from lookalike.gallery.blocklist import Barred, Entry, RememberedBarred
-from lookalike.gallery.connection import Connection, Opened
+from lookalike.gallery.connection import Connection
 from lookalike.gallery.decision_log import Decision, Make, OpenLog, RememberedLog
 from lookalike.gallery.deletion import Gone
 from lookalike.gallery.history import Backup, Event
 from lookalike.gallery.media import MediaFile, Pair
 from lookalike.gallery.models import Model, Vectors
+from lookalike.gallery.opened import Opened
 from lookalike.gallery.set_rows import HINTS, SetFacts, Version
 from lookalike.gallery.wipe import WipeDue
 

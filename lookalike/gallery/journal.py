@@ -254,9 +254,9 @@ def lacks(gallery: Path, handle: int) -> str:
             return ""
     assert held is not None
     return (
-        f"{gallery} lacks its journal: what was kept after commit {held.number} is in the file ending in -wal "
-        f"that was left behind when this one was moved or copied, so it is read as it is and not changed: put "
-        f"that journal beside it as {gallery.name}-wal, or take it as it is by "
+        f"{gallery} lacks its journal: what was kept after commit {held.number} is in the file ending in "
+        f"-wal that was left behind when this one was moved or copied, so it is read as it is and not "
+        f"changed: put that journal beside it as {gallery.name}-wal, or take it as it is by "
         f"`lookalike verify {shlex.quote(str(gallery))} --repair`"
     )
 
@@ -286,7 +286,7 @@ def _is_used(gallery: Path) -> bool:
     if fcntl is None:
         return True
     try:
-        index = os.open(f"{gallery}-shm", os.O_RDWR)
+        index = os.open(f"{gallery}-shm", os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,11 +126,17 @@ class MediaPath:
 
 @dataclass
 class FoundFiles:
-    """What a walk came upon: photos and films, what cannot be read and why, and how many others."""
+    """What a walk came upon: photos and films, what cannot be read and why, and how many others by reason."""
 
     media: list[MediaPath] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
-    others: int = 0
+    others: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def reasons(self) -> str:
+        """Why files were left out, in words: how many for each reason."""
+        told = self.others + Counter({"cannot be read": len(self.failed)})
+        return ", ".join(f"{count} {why}" for why, count in told.items())
 
 
 def find_all(sources: Sequence[Path]) -> FoundFiles:
@@ -205,6 +212,8 @@ def _walk(source: Path, found: FoundFiles) -> Iterator[None]:
         folder = Path(place)
         folders[:] = sorted((name for name in folders if not is_hidden(name)), key=natural_order)
         below = folder.relative_to(source).as_posix()
+        hidden = sum(map(is_hidden, files))
+        found.others += Counter({"hidden or of the system": hidden} if hidden else {})
         for name in sorted((name for name in files if not is_hidden(name)), key=natural_order):
             shown = name if below == "." else f"{below}/{name}"
             if leads_out(folder / name, source):
@@ -221,7 +230,7 @@ def _leave_out(found: FoundFiles, path: Path, source: Path) -> None:
         told = f"{readable(path)!r} is a link that leads out of {readable(source)!r}: give what it leads to"
         found.failed.append((readable(path), told))
     else:
-        found.others += 1
+        found.others["links that lead out"] += 1
 
 
 def _look(found: FoundFiles, path: Path, name: str, album: str) -> None:
@@ -229,7 +238,11 @@ def _look(found: FoundFiles, path: Path, name: str, album: str) -> None:
     try:
         # What is not a plain file (a pipe, a lost link) could be read for ever, or not at all.
         if not path.is_file():
-            found.others += 1
+            if promises_media(path):
+                told = "no file but a pipe, a socket, a device or a lost link: take it away"
+                found.failed.append((readable(path), f"{readable(path)!r} is {told}"))
+            else:
+                found.others["no files (pipes, sockets, devices, lost links)"] += 1
             return
         with path.open("rb") as stream:
             said = os.fstat(stream.fileno())
@@ -247,7 +260,7 @@ def _look(found: FoundFiles, path: Path, name: str, album: str) -> None:
         what = "empty" if not start else "neither a photo nor a film, whatever its name says"
         found.failed.append((readable(path), f"{readable(path)!r} is {what}: replace it or take it away"))
     else:
-        found.others += 1
+        found.others["neither photos nor films"] += 1
 
 
 def _is_hollow(said: os.stat_result) -> bool:

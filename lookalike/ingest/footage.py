@@ -160,11 +160,11 @@ def add_footage(
             order = sorted(range(len(new)), key=lambda number: max(1.0, lengths[number]))
             new, lengths = [new[number] for number in order], [lengths[number] for number in order]
         busy = thread_count() if away is None else away.workers
-        others = len(known), found.others + len(found.failed)
-        plan = make_plan(new, lengths, *others, busy)
+        others = len(known), found.others.total() + len(found.failed)
+        plan = make_plan(new, lengths, *others, busy, left_out_for=found.reasons)
         if away is None and new and not soon:
             pace = measure(new, lengths, part, workers, plan.seconds, track)
-            plan = make_plan(new, lengths, *others, busy, pace)
+            plan = make_plan(new, lengths, *others, busy, pace, found.reasons)
         done = Added() if done is None else done
         done.take(Added(failed=list(found.failed), known=len(known)))
         if not tell(plan):

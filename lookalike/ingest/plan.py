@@ -70,6 +70,8 @@ class Plan:
         About how long it takes.
     bytes : int
         About how much the gallery grows.
+    left_out_for : str
+        How many were left out for which reason, in words.
     """
 
     films: int
@@ -80,6 +82,7 @@ class Plan:
     left_out: int
     seconds: float
     bytes: int
+    left_out_for: str = ""
 
     def __str__(self) -> str:
         work = []
@@ -92,7 +95,8 @@ class Plan:
             said += f": about {lasting(self.seconds)}, {max(1, round(self.bytes / 1e6))} MB"
         if self.known:
             said += f"; {counted(self.known, 'file')} known already"
-        return f"{said}; {counted(self.left_out, 'file')} left out" if self.left_out else said
+        why = f" ({self.left_out_for})" if self.left_out_for else ""
+        return f"{said}; {counted(self.left_out, 'file')} left out{why}" if self.left_out else said
 
 
 def make_plan(
@@ -102,6 +106,7 @@ def make_plan(
     left_out: int,
     processors: int,
     pace: Pace = USUAL,
+    left_out_for: str = "",
 ) -> Plan:
     """Add up what there is to do.
 
@@ -117,6 +122,8 @@ def make_plan(
         How many work at the same time.
     pace : Pace
         How long it takes.
+    left_out_for : str
+        Why files were left out, in words.
     """
     photos = [file for file in files if file.media.kind == "photo"]
     length = float(sum(lengths))
@@ -130,6 +137,7 @@ def make_plan(
         left_out=left_out,
         seconds=START + work / processors if files else 0.0,
         bytes=round(FILM_BYTES * length + PHOTO_BYTES * len(photos)),
+        left_out_for=left_out_for,
     )
 
 

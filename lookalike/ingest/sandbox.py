@@ -421,6 +421,8 @@ def take_pipes() -> tuple[IO[bytes], IO[bytes]]:
     os.dup2(null, 1)
     # Ctrl-C is for the parent, which ends us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGHUP"):  # a terminal that was closed ends the parent, and that us
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     return requests, answers
 
 

@@ -16,7 +16,7 @@ from lookalike.ingest.readers.npz import Archive, read_npz
 from lookalike.ingest.readers.parquet import column_names, is_parquet, read_parquet
 from lookalike.ingest.readers.youtube_faces import array_names as youtube_names
 from lookalike.ingest.readers.youtube_faces import is_youtube_faces, read_youtube_faces
-from lookalike.ingest.sourceset import SourceSet
+from lookalike.ingest.sourceset import SourceSet, limited
 
 ZIP_MAGIC: Final = (b"PK\x03\x04", b"PK\x05\x06")
 # The first line of a text must be in it; that of IJB-C has 300 characters.
@@ -92,17 +92,17 @@ def read_source(
                 f"{readable(path)!r} lists faces but does not describe them: give their features, a row for "
                 f"each, with `lookalike add --features FILE`"
             )
-        return kind.read(path, Path(features), array, most)
+        return limited(kind.read(path, Path(features), array, most))
     if features is not None:
         raise BadInput(
             f"{readable(path)!r} needs no features, but {readable(features)!r} is given: leave it out, it is "
             f"for lists of templates (IJB) or tracks (MOT)"
         )
     if isinstance(kind, _Arrays):
-        return kind.read(path, array, most)
+        return limited(kind.read(path, array, most))
     if array is not None:
         raise BadInput(f"{readable(path)!r} has no array {array!r}, only pictures: leave the array out")
-    return kind.read(path, most)
+    return limited(kind.read(path, most))
 
 
 def array_names(path: Path, features: Path | None = None) -> list[str]:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.errors import BadInput
 from lookalike.ingest.sandbox import Ended, Message
+
+# A face that was cut out has fewer pixels, and all faces of a set together: more would fill the memory where
+# they are described.
+MOST_PIXELS_OF_A_FACE: Final = 4_000_000
+MOST_PIXELS_OF_A_SET: Final = 400_000_000
+# No set has more faces, no face is described by more numbers, no file holds more sets.
+MOST_FACES: Final = 1_000_000
+MOST_NUMBERS: Final = 65_536
+MOST_SETS: Final = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +93,51 @@ class SourceSet:
         if len(pictures) not in (0, len(sources)):
             raise Ended
         return cls(id, origin, tuple(sources), faces, pictures, array, descriptor)
+
+
+def limited(sets: Iterator[SourceSet]) -> Iterator[SourceSet]:
+    """Hand out sets, as long as they keep to the limits of what can be described.
+
+    Raises
+    ------
+    BadInput
+        With what is too much, and what to do.
+    """
+    for number, found in enumerate(sets):
+        if number == MOST_SETS:
+            raise BadInput(f"{found.origin!r} holds more than {MOST_SETS:,} sets: split it")
+        if len(found) > MOST_FACES:
+            raise BadInput(
+                f"set {found.id!r} has {len(found):,} faces, more than {MOST_FACES:,}: keep some (--most)"
+            )
+        if found.faces is not None and found.faces.shape[1] > MOST_NUMBERS:
+            raise BadInput(
+                f"set {found.id!r} has {found.faces.shape[1]:,} numbers a face, and at most {MOST_NUMBERS:,} "
+                f"are read: describe its faces by fewer"
+            )
+        for picture in found.pictures:
+            check_pixels(picture.shape, f"set {found.id!r}")
+        if sum(picture.shape[0] * picture.shape[1] for picture in found.pictures) > MOST_PIXELS_OF_A_SET:
+            raise BadInput(
+                f"set {found.id!r} has more than {MOST_PIXELS_OF_A_SET // 10**6} million pixels in all: make "
+                f"its pictures smaller, or keep some (--most)"
+            )
+        yield found
+
+
+def check_pixels(shape: Sequence[int], owner: str) -> None:
+    """Refuse pictures that are too large for a face, by their height and width.
+
+    Raises
+    ------
+    BadInput
+        With what to do.
+    """
+    if shape[0] * shape[1] > MOST_PIXELS_OF_A_FACE:
+        raise BadInput(
+            f"{owner} has a picture of {shape[1]} x {shape[0]} pixels, and a face that was cut out has at "
+            f"most {MOST_PIXELS_OF_A_FACE // 10**6} million: make it smaller, or add it as a photo (--photos)"
+        )
 
 
 def _pictures(said: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], ...]:

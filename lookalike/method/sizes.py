@@ -11,7 +11,7 @@ from lookalike.kernels.threads import thread_count
 from lookalike.method import tables
 from lookalike.method.proxies import WITH_MODES
 from lookalike.resources import Need
-from lookalike.similarities.contract import Prepared, PreparedSets, SetSimilarity
+from lookalike.similarities.contract import MOST_COMPARED, Prepared, PreparedSets, SetSimilarity
 
 # Where in the order of their number of faces the sets lie that are prepared to tell the size of all. The very
 # largest may take minutes, and says no more: what lies beyond is on the line through the last two.
@@ -63,7 +63,9 @@ def index_need(
     rows = similarity.sizes(PreparedSets.join(prepared)).mean() * len(faces)
     # Sets are joined while their parts are still there; lists grow from those of an interrupted index, and on
     # the disk they are kept, were kept before, and are finished.
-    return Need(2 * sets + 2 * lists + blocks_bytes(rows), sets + 3 * lists)
+    # Each set is prepared by tables of its faces, each with each, three at a time.
+    widest = int(min(faces.max(initial=0), MOST_COMPARED)) if similarity.compares_faces else 0
+    return Need(2 * sets + 2 * lists + max(blocks_bytes(rows), 24 * widest**2), sets + 3 * lists)
 
 
 def blocks_bytes(rows: float) -> int:

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, is_positive, is_whole
-from lookalike.faceset import Faces, checked_faces
+from lookalike.faceset import Faces, checked_faces, evenly
 from lookalike.kernels.exact import cosines, half_rows, lengths_of, plain_unit_rows, unit_rows
 from lookalike.kernels.screening import Screen, all_matches
 from lookalike.kernels.selection import PREIMAGES, select
 from lookalike.parameters import SAMPLES
 from lookalike.similarities.contract import (
+    MOST_COMPARED,
     Examples,
     Match,
     Matches,
@@ -62,13 +63,15 @@ class ExemplarSimilarity(SetSimilarity):
             raise BadInput(f"bandwidth must be a number greater than 0, got {self.bandwidth!r}")
         if not isinstance(self.half, bool):
             raise BadInput(f"half must be True or False, got {self.half!r}")
-        unit = plain_unit_rows(checked_faces(faces, "the set"))
+        all_faces = checked_faces(faces, "the set")
+        spread = evenly(len(all_faces), MOST_COMPARED)
+        unit = plain_unit_rows(all_faces[spread])
         chosen = np.arange(len(unit))
         if 0 < self.samples < len(unit):
             unit, chosen = select(unit, self.samples, self.preimage, self.bandwidth)
         kept = unit_rows(unit)
         # Agreements are those of the faces before they are halved.
-        found = {"agreements": self.agreements(kept).ravel(), "chosen": chosen.astype(np.int64)}
+        found = {"agreements": self.agreements(kept).ravel(), "chosen": spread[chosen].astype(np.int64)}
         if not self.half:
             return {"faces": kept, **found}
         halves = half_rows(unit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,10 @@ def _kth_largest(scores: NDArray[Any], count: int, axis: int) -> NDArray[np.floa
 
 Prepared = Mapping[str, NDArray[Any]]
 Mode = NDArray[Any]
+
+# Of a set with more faces so many, evenly spread, are compared each with each: a table of all of them would
+# fill the memory. The longest video of YouTube Faces has 6,070.
+MOST_COMPARED: Final = 8_192
 
 
 class Match(NamedTuple):

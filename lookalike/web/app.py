@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import secrets
+import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Collection
@@ -25,12 +27,13 @@ from starlette.staticfiles import StaticFiles
 from lookalike import __version__
 from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable, LookalikeError, NotFound, StorageFailed
+from lookalike.gallery import journal
 from lookalike.gallery.gallery import open_gallery
 from lookalike.web import api, pages
 from lookalike.web.answers import Answering
 from lookalike.web.evidence import Evidence
 from lookalike.web.films import Films, Photos, Pictures
-from lookalike.web.guard import MOST_UPLOAD, Guard
+from lookalike.web.guard import MOST_CONNECTIONS, MOST_UPLOAD, Guard, LimitedProtocol, Seldom
 from lookalike.web.intake import Intake
 from lookalike.web.jobs import Jobs
 from lookalike.web.models import SearchAsk, Told
@@ -41,13 +44,13 @@ from lookalike.web.sets import Browsing
 from lookalike.web.uploads import Uploads
 from lookalike.web.wording import sentence
 
+# Where there is such a signal: the terminal was closed.
+HANGUP: Final = getattr(signal, "SIGHUP", None)
 # Seconds that answers in progress get when the server ends.
 GRACE = 2
 # Seconds that a connection stays open between two requests. On this machine it is longer than any client
 # keeps it, so that none is closed by us at the moment it is used again; strangers must not hold them all.
 KEPT_OPEN, KEPT_OPEN_FOR_OTHERS = 600, 5
-# Connections at a time: a browser has six, and those beyond are told to come again (503).
-MOST_CONNECTIONS = 400
 
 
 class Server(uvicorn.Server):
@@ -65,9 +68,9 @@ class Server(uvicorn.Server):
         self._jobs = jobs
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end."""
+        """Begin to end; a terminal that is closed asks for it as the system does."""
         self._jobs.closing = True
-        super().handle_exit(sig, frame)
+        super().handle_exit(signal.SIGTERM if sig == HANGUP else sig, frame)
 
 
 def run(app: FastAPI, listening: socket.socket) -> None:
@@ -81,10 +84,21 @@ def run(app: FastAPI, listening: socket.socket) -> None:
         date_header=False,
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=KEPT_OPEN if here else KEPT_OPEN_FOR_OTHERS,
-        limit_concurrency=MOST_CONNECTIONS,
+        http=LimitedProtocol,
         lifespan="on",
     )
-    Server(config, app.state.parts.jobs).run(sockets=[listening])
+    server = Server(config, app.state.parts.jobs)
+    with suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        LimitedProtocol.most = min(MOST_CONNECTIONS, files // 2) if files > 0 else MOST_CONNECTIONS
+    for name in ("asyncio", "uvicorn.error", "lookalike.web.guard"):
+        logging.getLogger(name).addFilter(Seldom())
+    is_main = threading.current_thread() is threading.main_thread()
+    if HANGUP is not None and is_main and signal.getsignal(HANGUP) != signal.SIG_IGN:
+        signal.signal(HANGUP, server.handle_exit)
+    server.run(sockets=[listening])
 
 
 # App: the server of one gallery, put together.
@@ -101,6 +115,7 @@ STATUS: Final = {
 FOR_PROGRAMS: Final = ("/api/", "/pictures/", "/films/", "/static/")
 # Some requests wait for the collection to get ready: the others shall not wait for them.
 THREADS: Final = 120
+SECONDS_BETWEEN_SETTLING: Final = 2.0
 
 
 class Parts:
@@ -128,6 +143,7 @@ class Parts:
         tell: Callable[[str], None] = lambda words: None,
     ) -> None:
         self.gallery = open_gallery(path)
+        self._closed = threading.Event()
         self.jobs = Jobs(path)
         self.pictures = Pictures(self.gallery, secrets.token_bytes(32))
         self.uploads = Uploads(self.gallery, self.jobs, self.pictures)
@@ -143,6 +159,7 @@ class Parts:
 
     def begin(self) -> None:
         """Get ready for the usual question while the user still looks around."""
+        threading.Thread(target=self._settle, name="settling", daemon=True).start()
         # The list of a large gallery takes seconds to read; requests say what is wrong with it.
         threading.Thread(target=self._look, name="first look", daemon=True).start()
         usual = SearchAsk()
@@ -151,12 +168,20 @@ class Parts:
         if self.intake:
             self.intake.begin()
 
+    def _settle(self) -> None:
+        """Bring into the file what other processes left in the journal because we were reading."""
+        while not self._closed.wait(SECONDS_BETWEEN_SETTLING):
+            with suppress(LookalikeError):
+                if journal.size_of(self.gallery.path):
+                    self.gallery.settle()
+
     def _look(self) -> None:
         with suppress(LookalikeError):
             self.browsing.catalogue()
 
     def close(self) -> None:
         """End all work and give the gallery back."""
+        self._closed.set()
         self.jobs.close()
         self.uploads.close()
         self.gallery.close()

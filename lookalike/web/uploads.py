@@ -381,7 +381,7 @@ class Uploads:
         try:
             with self._lock:
                 if self._folder is None:
-                    self._folder = atomic.temporary_folder("lookalike-")
+                    self._folder = atomic.temporary_folder()
                 folder = self._folder / key
             atomic.make_folder(folder)
             for number, (name, stream) in enumerate(zip(names, streams, strict=True)):

@@ -1,4 +1,4 @@
-"""What a shell does to a gallery: the file alone is moved, copied, overwritten, put beside a foreign journal."""
+"""What a shell does to a gallery: its file alone is moved, copied, overwritten, beside a foreign journal."""
 
 from __future__ import annotations
 

@@ -347,7 +347,7 @@ def test_kill_while_removing_wipes_at_the_next_open(path: Path) -> None:
     )
     removed.communicate(timeout=PATIENCE)
     assert removed.returncode == -9
-    # The removal is in the file before it is acknowledged, zeros over its rows among it; the wipe is due still.
+    # The removal is in the file before it is acknowledged, zeros over its rows too; the wipe is due still.
     assert b"purge_derived" in raw(path)
     with Gallery(path) as gallery:
         assert gallery.ids() == ["other"]

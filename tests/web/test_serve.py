@@ -167,13 +167,14 @@ def test_strangers_cannot_hold_all_connections(
     host: str, seconds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lookalike.web import app as running
+    from lookalike.web.guard import LimitedProtocol
 
     begun: list[running.Server] = []
     monkeypatch.setattr(running.Server, "run", lambda self, sockets: begun.append(self))
     app = SimpleNamespace(state=SimpleNamespace(parts=SimpleNamespace(jobs=None)))
     running.run(app, SimpleNamespace(getsockname=lambda: (host, 8417)))  # type: ignore[arg-type]
     assert begun[0].config.timeout_keep_alive == seconds
-    assert begun[0].config.limit_concurrency == running.MOST_CONNECTIONS
+    assert begun[0].config.http is LimitedProtocol
 
 
 def test_nothing_of_the_server_is_loaded_without_need() -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, readable, unreadable
 from lookalike.faceset import check_id, checked_faces, evenly
-from lookalike.ingest.sourceset import SourceSet
+from lookalike.ingest.sourceset import SourceSet, check_pixels
 
 # No array of a set of faces is larger; a file that claims more is damaged or means harm.
 MOST_BYTES: Final = 8 * 2**30
@@ -258,6 +258,7 @@ def _contents(archive: Archive, array: str | None) -> _Contents:
     chosen, header = _choice(archive, array, len(image_set))
     sources = _sources(archive, len(image_set))
     if _are_pictures(header, len(image_set)):
+        check_pixels(header.shape[1:3], repr(readable(archive.path)))
         return _Contents(chosen, "", [], set_names, image_set, sources, None, archive.read(chosen))
     try:
         faces = checked_faces(archive.read(chosen), f"{chosen!r}").astype(np.float32)
@@ -265,6 +266,8 @@ def _contents(archive: Archive, array: str | None) -> _Contents:
         raise archive.refusal(f"cannot be used: {reason}") from None
     beside = _candidates(archive, len(image_set)).get(PICTURES)
     along = beside is not None and _are_pictures(beside, len(image_set))
+    if beside is not None and along:
+        check_pixels(beside.shape[1:3], repr(readable(archive.path)))
     pictures = archive.read(PICTURES) if along else None
     made_by, origins = _exported(archive, chosen, len(set_names))
     return _Contents(chosen, made_by, origins, set_names, image_set, sources, faces, pictures)

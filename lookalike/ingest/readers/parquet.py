@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, is_folder, readable, unreadable
 from lookalike.faceset import check_id, checked_faces, evenly
-from lookalike.ingest.sourceset import SourceSet
+from lookalike.ingest.sourceset import MOST_NUMBERS, SourceSet
 
 
 class Rows:
@@ -135,8 +135,6 @@ PLACES: Final = {
 }
 # Who is seen is not read here, by design: people have names only where results are scored.
 LABELS: Final = frozenset({"person", "set_person", "person_names", "subject_id", "label"})
-# No face is described by more; a few bytes of a Parquet file can claim any number of numbers.
-MOST_NUMBERS: Final = 65_536
 # Nor has a collection more faces.
 MOST_ROWS: Final = 10**9
 # What a file says of its columns and row groups, which is read at once: no real one says so much.

@@ -1,0 +1,276 @@
+"""Opened: one gallery file that a process has open, its connection, and what is due to be done to it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from lookalike import atomic, resources
+from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed, in_words
+from lookalike.gallery import schema, wipe
+from lookalike.gallery.connection import (
+    Connection,
+    check_file,
+    check_list,
+    check_same,
+    check_whole,
+    connect,
+    create,
+    is_writable,
+    transaction,
+)
+from lookalike.gallery.wipe import WipeDue
+from lookalike.indexing.store import TableStore
+from lookalike.resources import Need
+
+logger = logging.getLogger(__name__)
+
+# Nobody has written for so long: time to bring the journal into the file.
+SECONDS_UNTIL_SETTLED: Final = 0.3
+
+
+def _folders(connection: Connection) -> list[str]:
+    """Where derived tables of a gallery lie, as it noted itself; anything else is no such list."""
+    row = connection.execute("SELECT value FROM facts WHERE name = 'derived'").fetchone()
+    with suppress(ValueError, TypeError):
+        return [one for one in json.loads(row[0]) if isinstance(one, str) and one.endswith(".derived")]
+    return []
+
+
+class Opened:
+    """One gallery file, its connection and the wipe that removals owe.
+
+    Short operations share one connection behind a lock, which is simpler than a connection for each thread
+    and leaves none behind when a thread ends; long reading gets one of its own, so that it holds up nobody.
+
+    Parameters
+    ----------
+    path : path
+        The gallery file, as errors name it.
+    is_new : bool
+        Make an empty gallery if there is none.
+    wait : float
+        Seconds to wait for another process that is writing.
+    """
+
+    def __init__(self, path: str | Path, is_new: bool, wait: float) -> None:
+        if "\0" in str(path):
+            raise BadInput(f"a gallery path may not hold a NUL character, got {str(path)!r}: rename the file")
+        self.path = Path(path)
+        self.wait = wait
+        self.streams = 0
+        # The mark of the removals whose rows are overwritten in the file.
+        self._overwritten: str | None = None
+        self._file = self.path.absolute()
+        self.lock = threading.RLock()
+        self._written = 0.0
+        self._settling: threading.Timer | None = None
+        with in_words(self.path):
+            if not self._file.exists():
+                if not is_new:
+                    raise NotFound(
+                        f"there is no gallery at {path}: make one by adding sets to it (`lookalike add`)"
+                    )
+                create(self._file)
+            check_file(self._file)
+            check_list(self._file, wait)
+            self._connection: Connection | None = connect(self._file, wait)
+            try:
+                check_whole(self._connection, self.path)
+            except BaseException:
+                self._connection.close()
+                raise
+        if self._connection.lacks:
+            logger.warning("%s", self._connection.lacks)
+        self.catch_up(derived=True)
+
+    def close(self) -> None:
+        """Give the file back; closing twice does nothing."""
+        with self.lock:
+            if self._connection is None:
+                return
+            if self._settling is not None:
+                self._settling.cancel()
+            try:
+                self.catch_up(derived=True)
+            finally:
+                self._connection.close()
+                self._connection = None
+
+    @property
+    def connection(self) -> Connection:
+        """The connection of short operations; raise BadInput once the gallery is closed."""
+        if self._connection is None:
+            raise BadInput(f"the gallery {self.path} was closed: open it again to use it")
+        return self._connection
+
+    @contextmanager
+    def transaction(self, writing: bool = False) -> Iterator[Connection]:
+        """One version of the gallery; what the block writes is kept whole or not at all."""
+        with self.lock, in_words(self.path):
+            connection = self.connection
+            with transaction(connection, self._file, writing):
+                yield connection
+            if writing:
+                self._written = time.monotonic()
+                self._settle_soon()
+
+    @property
+    def lacks(self) -> str:
+        """Why the gallery can only be read, having lost its journal, as a sentence; empty if it has not."""
+        return self.connection.lacks
+
+    def settle(self) -> bool:
+        """Bring all that was kept into the file, so that it is whole by itself; False if others use it."""
+        with self.lock, in_words(self.path):
+            return not is_writable(self._file) or self.connection.settle()
+
+    def _settle_soon(self) -> None:
+        """Settle when nobody has written for a moment; in the middle of work that would only hold it up."""
+        with self.lock:
+            if self._settling is None and self._connection is not None:
+                self._settling = threading.Timer(SECONDS_UNTIL_SETTLED, self._settle_later)
+                self._settling.daemon = True
+                self._settling.start()
+
+    def _settle_later(self) -> None:
+        with self.lock:
+            self._settling = None
+            if self._connection is None:
+                return
+            done = False
+            if time.monotonic() - self._written >= SECONDS_UNTIL_SETTLED * 0.9:
+                try:
+                    done = self.settle()
+                except LookalikeError as reason:
+                    # Whoever asks next is told; trying again would not help.
+                    logger.warning("%s", reason)
+                    return
+            if not done:
+                self._settle_soon()
+
+    @contextmanager
+    def stream(self) -> Iterator[Connection]:
+        """A connection of its own for long reading, to be asked inside `reading` blocks."""
+        with self.lock, in_words(self.path):
+            check_same(self.connection, self._file)
+            connection = connect(self._file, self.wait)
+            self.streams += 1
+        try:
+            with in_words(self.path):
+                connection.execute("BEGIN")
+            yield connection
+        finally:
+            connection.close()
+            with self.lock:
+                self.streams -= 1
+
+    @contextmanager
+    def reading(self, connection: Connection) -> Iterator[None]:
+        """One step of a stream: refused once the gallery is closed, or if its file was exchanged."""
+        with in_words(self.path):
+            _ = self.connection
+            yield
+            check_same(connection, self._file)
+
+    def catch_up(self, wait: float = 0.0, derived: bool = False) -> None:
+        """Do the wipe that removals owe, unless it is to be gathered with others; what prevents it is logged.
+
+        The sets are removed already. Of a large file whose wipe waits, the journal at least is emptied.
+
+        Parameters
+        ----------
+        wait : float
+            Seconds to wait for those who read or write.
+        derived : bool
+            Whether derived tables go too, unless whoever removed sets has seen to them.
+        """
+        with self.lock:
+            connection = self.connection
+            if not is_writable(self._file) or connection.frozen is not None:
+                return
+            try:
+                with in_words(self.path):
+                    due = wipe.file_wipe_due(connection)
+                    done = due is None or self._wiped(due, wait, is_time=not due.until)
+                    mark = wipe.derived_mark(connection) if derived else None
+                    if mark is not None:
+                        TableStore.beside(self._file).drop()
+                        wipe.settle_derived_mark(connection, mark)
+                    if derived:
+                        self._adopt_tables()
+                reason = "others are using it"
+            except LookalikeError as error:
+                done, reason = False, str(error)
+        if not done:
+            logger.warning("%s still holds traces of removed sets, to be wiped later: %s", self.path, reason)
+
+    def tables_elsewhere(self) -> list[str]:
+        """Where derived tables were left, under names that the gallery had before, that cannot be reached."""
+        own = str(TableStore.beside(self._file).folder)
+        with self.transaction() as connection:
+            return [one for one in _folders(connection) if one != own]
+
+    def _adopt_tables(self) -> None:
+        """Take over the tables that were left under a name which the gallery had before, and note its own.
+
+        They are taken over if there are none under the name that it has now, and otherwise erased. Those of
+        a gallery that still has that name stay: this one is a copy of it.
+        """
+        connection, store = self.connection, TableStore.beside(self._file)
+        own, known = str(store.folder), _folders(connection)
+        is_settled = known == [own] or not (known or store.folder.exists())
+        if is_settled or schema.found(connection) < schema.FORMAT:
+            return
+        left = [own]
+        for folder in (Path(one) for one in known if one != own):
+            if not folder.parent.is_dir():
+                left.append(str(folder))  # on a disk that is not at hand
+            elif folder.is_dir() and not folder.with_suffix("").exists():
+                if store.folder.exists():
+                    TableStore(folder).drop()
+                else:
+                    atomic.rename(folder, store.folder)
+        if left != known:
+            with self.transaction(writing=True) as connection:
+                connection.execute("INSERT OR REPLACE INTO facts VALUES ('derived', ?)", (json.dumps(left),))
+
+    def wipe(self) -> None:
+        """Do the wipe that removals owe, however large the file.
+
+        Raises
+        ------
+        StorageFailed
+            If others are reading or writing, or the disk refuses: the wipe stays due.
+        """
+        with self.lock, in_words(self.path):
+            due = wipe.file_wipe_due(self.connection)
+            if due is not None and not self._wiped(due, self.wait, is_time=True):
+                raise StorageFailed(f"{self.path} is in use and cannot be wiped: end that, then repeat")
+
+    def wipe_due(self) -> WipeDue | None:
+        """The wipe of the file that is due, if one is."""
+        with self.transaction() as connection:
+            return wipe.file_wipe_due(connection, self._overwritten)
+
+    def _wiped(self, due: WipeDue, wait: float, is_time: bool) -> bool:
+        """Empty the journal and, if it is time, write the file anew; False if others use it."""
+        connection = self.connection
+        mark = wipe.file_mark(connection)
+        # Waiting for a reader of our own could be waiting for ourselves.
+        patience = 0.0 if self.streams else wait
+        if not wipe.empty_journal(connection, patience):
+            return False
+        self._overwritten = mark
+        if not is_time:
+            return True
+        if due.bytes > wipe.AT_ONCE:
+            logger.warning("%s is wiped of removed sets: %s", self.path, due)
+            resources.check(f"wiping {self.path}", Need(0, due.bytes), self._file.parent)
+        return wipe.wipe_file(connection, patience)
