@@ -537,20 +537,10 @@ class Gallery:
             set_rows.set_fact(connection, name, value)
 
     def decide(self, make: Make) -> list[Decision]:
-        """Store decisions that follow from what was decided before, all of them or none.
+        """Store the decisions that `make` returns when it is given all decisions and all pairs apart.
 
-        Nobody else decides between the look at the log and the writing.
-
-        Parameters
-        ----------
-        make : callable
-            Called with all decisions and all pairs apart; returns decisions that are not stored yet. What it
-            raises leaves everything as it was.
-
-        Returns
-        -------
-        list of Decision
-            Those stored, with their numbers. NotFound is raised if a set is not there.
+        Nobody else decides in between. All are stored and returned with their numbers; or none, if `make`
+        raises, or a set is not there (NotFound).
         """
         with self.deciding() as log:
             return log.add(make(list(log.decisions), list(log.apart)))

@@ -17,7 +17,8 @@ from lookalike.errors import BadInput, NotFound
 from lookalike.gallery.people import Judged
 from lookalike.web.api import parts_of
 from lookalike.web.evidence import listed
-from lookalike.web.models import CensusView, FaceView, SearchAsk, SearchView, SetsAsk, SetView
+from lookalike.web.models import FaceView, SearchAsk, SearchView, SetsAsk, SetView
+from lookalike.web.people_models import CensusView
 from lookalike.web.proposals import USUAL
 from lookalike.web.search import method_of
 from lookalike.web.sets import key_of

@@ -13,7 +13,8 @@ from lookalike.gallery import decisions as judge
 from lookalike.gallery.decision_log import VERDICTS, Decision
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged, Person
-from lookalike.web.models import (
+from lookalike.web.models import SetView
+from lookalike.web.people_models import (
     MOST_AT_ONCE,
     DecisionView,
     History,
@@ -25,9 +26,8 @@ from lookalike.web.models import (
     PersonMade,
     PersonPage,
     PersonView,
-    SetView,
 )
-from lookalike.web.models import Judged as JudgedView
+from lookalike.web.people_models import Judged as JudgedView
 from lookalike.web.sets import Browsing, Catalogue, key_of, title
 from lookalike.web.wording import counted
 

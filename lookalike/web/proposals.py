@@ -15,16 +15,9 @@ from lookalike.gallery.people import Judged
 from lookalike.indexing.people import Census, Identity, counted
 from lookalike.ranking import percent
 from lookalike.web import wording
-from lookalike.web.models import (
-    CensusView,
-    GroupAsk,
-    GroupMade,
-    IdentityPage,
-    IdentityView,
-    PairView,
-    SearchAsk,
-)
+from lookalike.web.models import SearchAsk
 from lookalike.web.people import moments
+from lookalike.web.people_models import CensusView, GroupAsk, GroupMade, IdentityPage, IdentityView, PairView
 from lookalike.web.search import Searches, method_of
 from lookalike.web.sets import Browsing, Catalogue
 

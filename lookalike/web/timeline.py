@@ -9,8 +9,9 @@ from datetime import date
 from pathlib import PurePosixPath
 
 from lookalike.faceset import timecode
-from lookalike.web.models import Moment, SetView
+from lookalike.web.models import SetView
 from lookalike.web.people import moments
+from lookalike.web.people_models import Moment
 from lookalike.web.wording import counted
 
 # The width of a drawing of moments, and the least width of a bar: one that can be seen and pressed.
