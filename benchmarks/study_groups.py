@@ -369,12 +369,6 @@ def page(record: dict[str, Any]) -> str:
     lines += [
         f"| {one['told']:.3f} | {one['right']:.3f} | {one['groups']} |" for one in record["probability"]
     ]
-    if record.get("scale"):
-        lines += ["", "## How long it takes", "", "| sets | seconds | memory |", "|---|---|---|"]
-        lines += [
-            f"| {one['sets']:,} | {one['seconds']} | {one['megabytes']} MB |" for one in record["scale"]
-        ]
-        lines += ["", "Vectors of 128 numbers, from the lists of a fitted re-ranker on; one thread joins."]
     return "\n".join(lines) + "\n"
 
 

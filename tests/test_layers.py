@@ -61,7 +61,6 @@ JUSTIFIED = {
     "ingest.tracks": "tracking: what people look for by this name; runs in the sandbox",
     "web.guard": "who may ask the server anything, short enough to be read in one sitting",
     "web.pages": "the views for people, beside the JSON of `api`",
-    "web.timeline": "when somebody is seen, drawn: apart from what is decided, which `people` is about",
     "web.upload_faces": "who is in files that were dropped onto the page",
 }
 

@@ -43,7 +43,7 @@ SLOW: dict[str, tuple[str, ...]] = {
         "test_footage*.py",
         "gallery/test_forget_footage.py",
         "search/test_question.py",
-        "search/test_together.py",
+        "search/test_photo_query.py",
         "test_together_study.py",
         "demo/test_footage.py::test_a_detector_finds_every_face_and_nothing_else",
         "exchange/test_timelines.py",

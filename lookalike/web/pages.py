@@ -18,11 +18,11 @@ from lookalike.gallery.people import Judged
 from lookalike.web.api import parts_of
 from lookalike.web.evidence import listed
 from lookalike.web.models import FaceView, SearchAsk, SearchView, SetsAsk, SetView
+from lookalike.web.people import timeline
 from lookalike.web.people_models import CensusView
 from lookalike.web.proposals import USUAL
 from lookalike.web.search import method_of
 from lookalike.web.sets import key_of
-from lookalike.web.timeline import timeline
 from lookalike.web.wording import FILTERS
 
 STATIC = Path(__file__).parent / "static"

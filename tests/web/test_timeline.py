@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from lookalike.web.models import SetView
-from lookalike.web.people import moments
-from lookalike.web.timeline import timeline
+from lookalike.web.people import moments, timeline
 
 
 def seen(
