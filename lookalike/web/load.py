@@ -1,4 +1,4 @@
-"""Load: how many connections there may be, how long each may be silent, how often the same thing is logged."""
+"""Load: how many connections there may be, how long each may be silent, how often what repeats is logged."""
 
 from __future__ import annotations
 
