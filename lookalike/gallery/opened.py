@@ -70,6 +70,7 @@ class Opened:
         self._file = self.path.absolute()
         self.lock = threading.RLock()
         self._written = 0.0
+        self._had_tables = TableStore.beside(self._file).folder.exists()
         self._settling: threading.Timer | None = None
         with in_words(self.path):
             if not self._file.exists():
@@ -237,7 +238,10 @@ class Opened:
                     TableStore(folder).drop()
                 else:
                     atomic.rename(folder, store.folder)
-        if left != known:
+                self._had_tables = False
+        # Whoever only looks changes nothing, unless tables were taken over.
+        is_time = self._written or not self._had_tables or not store.folder.exists()
+        if left != known and is_time:
             with self.transaction(writing=True) as connection:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES ('derived', ?)", (json.dumps(left),))
 

@@ -33,9 +33,10 @@ from lookalike.web import api, pages
 from lookalike.web.answers import Answering
 from lookalike.web.evidence import Evidence
 from lookalike.web.films import Films, Photos, Pictures
-from lookalike.web.guard import MOST_CONNECTIONS, MOST_UPLOAD, Guard, LimitedProtocol, Seldom
+from lookalike.web.guard import MOST_UPLOAD, Guard
 from lookalike.web.intake import Intake
 from lookalike.web.jobs import Jobs
+from lookalike.web.load import MOST_CONNECTIONS, LimitedProtocol, Seldom
 from lookalike.web.models import SearchAsk, Told
 from lookalike.web.people import Deciding
 from lookalike.web.proposals import Proposing
@@ -93,7 +94,7 @@ def run(app: FastAPI, listening: socket.socket) -> None:
 
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         LimitedProtocol.most = min(MOST_CONNECTIONS, files // 2) if files > 0 else MOST_CONNECTIONS
-    for name in ("asyncio", "uvicorn.error", "lookalike.web.guard"):
+    for name in ("asyncio", "uvicorn.error", "lookalike.web.load"):
         logging.getLogger(name).addFilter(Seldom())
     is_main = threading.current_thread() is threading.main_thread()
     if HANGUP is not None and is_main and signal.getsignal(HANGUP) != signal.SIG_IGN:

@@ -29,8 +29,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from lookalike.web.load import FOR_BODY, OWNER
 from lookalike.web.wording import where
 
 logger = logging.getLogger(__name__)
@@ -58,86 +58,6 @@ HEADERS = {
 KEPT = "no-cache"
 
 Say = Callable[[Request, int, str], Response]
-
-# Connections at a time: a browser has six. When there are more, the oldest goes that never showed the cookie.
-MOST_CONNECTIONS = 400
-# Seconds in which the headers of a request must have come, and each piece of its body.
-FOR_HEADERS, FOR_BODY = 15.0, 60.0
-# What repeats is logged once in so many seconds.
-BETWEEN_LINES = 60.0
-OWNER = "lookalike.owner"
-
-
-class LimitedProtocol(H11Protocol):
-    """A connection that must say what it wants, and gives way to others unless it is the owner's."""
-
-    most = MOST_CONNECTIONS
-    _late: asyncio.TimerHandle | None = None
-    _is_owner = False
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take it; if there are too many, another goes."""
-        super().connection_made(transport)
-        self._began = self.loop.time()
-        if len(self.connections) > self.most:
-            every = [one for one in self.connections if isinstance(one, LimitedProtocol)]
-            others = [one for one in every if not one.is_owners]
-            oldest = min(others, key=lambda one: one._began, default=self)
-            logger.warning("more than %d connections at once: the oldest of strangers are closed", self.most)
-            oldest.transport.abort()
-            # The system tells only later that it is gone.
-            self.connections.discard(oldest)
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        """Read on; a request that has begun must come to the end of its headers."""
-        self._wait()
-        super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._end_waiting()
-
-    def on_response_complete(self) -> None:
-        """Remember who asked."""
-        self._is_owner = self.is_owners
-        super().on_response_complete()
-
-    @property
-    def is_owners(self) -> bool:
-        """Whether a request came with the cookie, which the guard tells."""
-        return self._is_owner or bool(self.scope and self.scope.get(OWNER))
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
-        self._end_waiting()
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        is_answering = self.cycle is not None and not self.cycle.response_complete
-        if self._late is None and not is_answering:
-            self._late = self.loop.call_later(FOR_HEADERS, self.transport.abort)
-
-    def _end_waiting(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
-
-
-class Seldom(logging.Filter):
-    """Lets each message through once in a while, without its traceback: what repeats would fill the disk."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it is to be logged."""
-        said, now = str(record.msg)[:80], time.monotonic()
-        if now - self._last.get(said, -BETWEEN_LINES) < BETWEEN_LINES:
-            return False
-        self._last[said] = now
-        record.msg, record.args = " ".join(record.getMessage().split())[:300], ()
-        record.exc_info, record.exc_text = None, None
-        return True
 
 
 class Guard:

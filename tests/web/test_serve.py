@@ -167,7 +167,7 @@ def test_strangers_cannot_hold_all_connections(
     host: str, seconds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lookalike.web import app as running
-    from lookalike.web.guard import LimitedProtocol
+    from lookalike.web.load import LimitedProtocol
 
     begun: list[running.Server] = []
     monkeypatch.setattr(running.Server, "run", lambda self, sockets: begun.append(self))
