@@ -237,10 +237,10 @@ class Ranking(Sequence[Answer]):
     reranker: str
     sets: int
     worth_reading: int | None = None
-    confirmed: tuple[Decided, ...] = ()
-    rejected: tuple[Decided, ...] = ()
     pictures: Callable[[str], Sequence[bytes]] | None = field(default=None, compare=False, repr=False)
     query_pictures: Sequence[bytes] | None = field(default=None, compare=False, repr=False)
+    confirmed: tuple[Decided, ...] = ()
+    rejected: tuple[Decided, ...] = ()
 
     @overload
     def __getitem__(self, place: int) -> Answer: ...

@@ -57,7 +57,17 @@ def test_nothing_can_be_changed() -> None:
 
 def test_plain_values() -> None:
     plain = json.loads(json.dumps(RANKING.to_dict()))
-    said = {"query", "answers", "total", "similarity", "reranker", "sets", "worth_reading"}
+    said = {
+        "query",
+        "answers",
+        "total",
+        "similarity",
+        "reranker",
+        "sets",
+        "worth_reading",
+        "confirmed",
+        "rejected",
+    }
     assert set(plain) == said
     assert plain["query"] == "q"
     assert plain["total"] == 12

@@ -74,7 +74,7 @@ class Shell:
         """One of the cases, and what was wrong."""
         name = list(CASES)[number % len(CASES)]
         self.times[name] = self.times.get(name, 0) + 1
-        work = self.folder / "work"
+        work = self.folder / "case"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
         shutil.copy(self.folder / "made", work / "g")
@@ -245,7 +245,7 @@ CASES: Final[dict[str, Callable[[Shell, Path, random.Random], str | None]]] = {
     "killed during find": _ended(signal.SIGKILL, "find", "G", "p0/v0"),
     "killed during forget": _ended(signal.SIGKILL, "forget", "G", "p0/v0"),
     "killed during remove": _ended(signal.SIGKILL, "remove", "G", "p0/v0"),
-    "killed during backup": _ended(signal.SIGKILL, "backup", "G", "/work/copy"),
+    "killed during backup": _ended(signal.SIGKILL, "backup", "G", "/case/copy"),
     "killed during restore": _ended(signal.SIGKILL, "restore", "/backup", "G", "--replace"),
     "hung up during add": _ended(signal.SIGHUP, "add", "G", "/more.npz"),
     "hung up during forget": _ended(signal.SIGHUP, "forget", "G", "p0/v0"),

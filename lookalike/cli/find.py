@@ -72,7 +72,7 @@ def read_asked(
     time = None if at is None else seconds(at)
     if (set_id, face, time) == (None, None, None) and text in gallery:
         return text
-    if text and is_there(Path(text)):
+    if _is_file(text):
         # Here, since what reads films takes longer to load than a set of the gallery takes to be found.
         from lookalike.search.question import read_query
 
@@ -82,6 +82,11 @@ def read_asked(
     except NotFound as reason:
         raise NotFound(f"{reason} (nor is {text!r} a file or folder)") from reason
     raise BadInput(f"{text!r} is a set of the gallery, not a file: leave --set, --face and --at out")
+
+
+def _is_file(text: str) -> bool:
+    """Whether it is the path of something; an empty one would be that of the folder we are in."""
+    return bool(text) and is_there(Path(text))
 
 
 @dataclass(frozen=True)
@@ -103,29 +108,28 @@ def read_question(
 ) -> Question:
     """Make one question of set ids, photos and films that are given together, and of a person's sets."""
     if not texts and person is None:
-        raise BadInput("nothing is asked with: give a set id, a photo or another QUERY, or --person NAME")
+        raise typer.BadParameter(
+            "nothing is asked with: give a set id, a photo or a film as QUERY, or --person"
+        )
     is_choice = (set_id, face) != (None, None)
     if is_choice and (len(texts) != 1 or person is not None):
         raise BadInput(
             f"--set and --face choose in one QUERY, and {len(texts)} are given: ask with one alone"
         )
-    is_named = len(texts) == 1 and not (is_choice or texts[0] in gallery or is_there(Path(texts[0])))
-    if person is None and is_named:
-        from lookalike.gallery.decisions import person_called
+    if person is None and len(texts) == 1:
+        [text] = texts
+        if not (is_choice or text in gallery or _is_file(text)):
+            from lookalike.gallery.decisions import person_called
 
-        with suppress(NotFound, BadInput):  # then it is no set either, which is said below
-            person, texts = person_called(gallery, texts[0]).name, []
-    if (
-        len(texts) == 1
-        and person is None
-        and (is_choice or texts[0] in gallery or not Path(texts[0]).is_dir())
-    ):
-        return Question(read_asked(gallery, texts[0], set_id, face, at))
+            with suppress(NotFound, BadInput):  # then it is no set either, which is said below
+                return read_question(gallery, [], person_called(gallery, text).name)
+        if is_choice or text in gallery or not (_is_file(text) and Path(text).is_dir()):
+            return Question(read_asked(gallery, text, set_id, face, at))
     ids = [text for text in texts if text in gallery]
     paths = [Path(text) for text in texts if text not in gallery]
-    for path in paths:
-        if not is_there(path):
-            read_asked(gallery, str(path), None)  # says so
+    for text in texts:
+        if not (text in gallery or _is_file(text)):
+            read_asked(gallery, text, None)  # says so
     if person is not None:
         from lookalike.gallery.decisions import person_called
 

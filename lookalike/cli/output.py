@@ -19,7 +19,6 @@ from lookalike.evaluation.groups import INTERVAL, METHOD, Grouped
 from lookalike.evaluation.measures import MEASURES, SURENESS
 from lookalike.evaluation.results import Evaluation
 from lookalike.faceset import timecode
-from lookalike.method.metafeatures import NUMBERS
 from lookalike.progress import Step
 from lookalike.progress import Task as Making
 from lookalike.ranking import percent
@@ -188,6 +187,8 @@ def print_table(
 
 def print_explanation(explanation: Explanation) -> None:
     """Print the evidence: the baseline first, then what every proxy says, the most convinced first."""
+    from lookalike.method.metafeatures import NUMBERS
+
     answer = explanation.answer
     print_place(explanation)
     print(

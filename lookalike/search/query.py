@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lookalike import registry
 from lookalike.engines.contract import Engine
-from lookalike.errors import BadInput, is_whole
+from lookalike.errors import BadInput, is_there, is_whole
 from lookalike.faceset import Box, FaceSet
 from lookalike.gallery.gallery import Gallery, open_gallery
 from lookalike.gallery.set_rows import several
@@ -529,9 +529,11 @@ def _pictures(path: Path, set_id: str) -> Sequence[bytes]:
 def _known_of(
     gallery: Gallery, path: Path, own: str | None, confirmed: Sequence[str], rejected: Sequence[str]
 ) -> Known:
-    """What is decided now; a gallery that was closed since is opened for it."""
+    """What is decided now: a gallery that was closed is opened for it, and one that is gone knows nothing."""
     if not gallery.is_closed:
         return known_of(gallery, own, confirmed, rejected)
+    if not is_there(path):
+        return NOTHING
     with open_gallery(path) as opened:
         return known_of(opened, own, confirmed, rejected)
 

@@ -26,7 +26,7 @@ def test_a_new_gallery_is_private_and_protected(gallery: Gallery, path: Path) ->
     assert {each.stat().st_mode & 0o777 for each in path.parent.iterdir()} == {0o600}
     ask = gallery._opened.connection.execute
     asked = ("journal_mode", "synchronous", "foreign_keys", "secure_delete", "busy_timeout", "user_version")
-    assert [ask(f"PRAGMA {name}").fetchone()[0] for name in asked] == ["wal", 2, 1, 1, 30000, 5]
+    assert [ask(f"PRAGMA {name}").fetchone()[0] for name in asked] == ["wal", 2, 1, 1, 30000, 6]
     assert ask("PRAGMA application_id").fetchone()[0] == 0x4C4F4F4B
 
 
@@ -113,7 +113,7 @@ def test_a_newer_format_is_refused_untouched(path: Path) -> None:
     edit(path, "PRAGMA user_version = 7", "PRAGMA wal_checkpoint(TRUNCATE)")
     before = path.read_bytes()
     with pytest.raises(
-        GalleryUnreadable, match=r"newer lookalike \(format 7, this one reads up to 5\): upgrade lookalike"
+        GalleryUnreadable, match=r"newer lookalike \(format 7, this one reads up to 6\): upgrade lookalike"
     ):
         Gallery(path, create=True)
     assert path.read_bytes() == before

@@ -111,7 +111,7 @@ def test_facts_and_listing(gallery: Gallery, path: Path) -> None:
     assert facts.pop("created")
     size = facts.pop("bytes")
     assert facts == {
-        "format": 5,
+        "format": 6,
         "sets": 2,
         "faces": 5,
         "pictures": 2,

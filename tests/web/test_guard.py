@@ -84,7 +84,7 @@ def routes(server: Asker) -> list[tuple[str, str]]:
     assert {"/", "/sets/{key}/review", "/sets/{key}/why/{target}", "/uploads/{key}/find"} < set(views)
     found += [("GET", path) for path in [*views, "/api/openapi.json"]]
     key, target = list(server.keys().values())[:2]
-    given = {"key": key, "target": target, "number": "7", "token": "7"}
+    given = {"key": key, "target": target, "other": target, "face": "0", "number": "7", "token": "7"}
     return [(method, path.format(**given)) for method, path in found]
 
 
