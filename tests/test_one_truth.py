@@ -194,7 +194,6 @@ def test_bad_questions_are_refused_in_a_sentence(path: Path) -> None:
     with open_gallery(path) as gallery:
         one, other, *_ = gallery.ids()
     for words, sentence in (
-        ([], "nothing is asked with"),
         ([one, other, "--face", 1], "--set and --face choose in one QUERY, and 2 are given"),
         ([one, other, "--at", "3"], "--at chooses in a film"),
         ([one, "nobody"], "nor is 'nobody' a file or folder"),

@@ -277,7 +277,7 @@ def _set_aside(gallery: Path) -> None:
     logger.warning(
         "%s is not the journal of this file and was set aside as %s: put it beside its gallery, or delete it",
         journal,
-        aside.name,
+        aside,
     )
 
 

@@ -184,6 +184,9 @@ class Answering:
             with self._searches.turn(search):
                 deepest = _depth(search, ask.top) if deep else depth(search, ask.top, _filter(ask))
                 refined = refine(search, question.asked, confirmed, rejected, deepest)
+        # Whoever asks too without having been confirmed is not shown as confirmed.
+        confirmed = tuple(one for one in confirmed if one.reason != GIVEN)
+        refined = replace(refined, ranking=replace(refined.ranking, confirmed=confirmed))
         beside = set() if question.set_id is None else known.verdicts.apart(question.set_id)
         is_decided = bool(confirmed or {one.id for one in rejected} - beside)
         return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0], is_decided)

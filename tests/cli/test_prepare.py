@@ -95,8 +95,8 @@ def test_every_command_that_compares_takes_it(folder: Path, ready: Ready) -> Non
         ranking = find("s000", gallery, top=10, preparation=WITHIN)
     for answer in found["answers"]:
         # What the gallery knows of a set is told beside what the ranking says.
-        known = {name: answer.pop(name) for name in ("origin", "files", "start", "end")}
-        assert (type(known["origin"]), *list(known.values())[1:]) == (str, [], None, None)
+        known = {name: answer.pop(name) for name in ("origin", "files", "captured", "start", "end")}
+        assert (type(known["origin"]), *list(known.values())[1:]) == (str, [], [], None, None)
     assert json.loads(json.dumps(ranking.to_dict())) == found
     told = ready.works("explain", "g.gallery", "s000", "s001", *prepared, cwd=folder).json
     assert (

@@ -110,9 +110,9 @@ def _writes(call: ast.Call, streams: set[str]) -> bool:
         return _mode_writes(call, name, owner)
     if name == "rename" and owner:
         return not owner.endswith(".deciding")  # a person's, in the page
-    # A text's `replace` takes two, a path's one.
+    # A text's `replace` takes two, a path's one, a date's those that it names.
     if name == "replace" and owner:
-        return len(call.args) + len(call.keywords) == 1
+        return len(call.args) + sum(given.arg in (None, "target") for given in call.keywords) == 1
     return bool(owner) and (name in PATH or name in SAVING)
 
 
@@ -177,6 +177,7 @@ os.open(path, os.O_RDONLY)
 os.open(os.devnull, os.O_RDWR)
 os.fdopen(os.dup(1), "wb")
 text.replace("a", "b")
+date.replace(microsecond=0)
 np.load(path, mmap_mode="r")
 av.open(stream, "r")
 shutil.disk_usage(path)

@@ -1,5 +1,5 @@
 -- application_id = 1280266059
--- user_version = 5
+-- user_version = 6
 -- page_size = 16384
 -- journal_mode = wal
 CREATE TABLE apart (first TEXT NOT NULL, second TEXT NOT NULL, checksum BLOB NOT NULL, PRIMARY KEY (first, second)) WITHOUT ROWID;
@@ -10,7 +10,7 @@ CREATE TABLE decisions (number INTEGER PRIMARY KEY AUTOINCREMENT, made TEXT NOT 
 CREATE TABLE events (number INTEGER PRIMARY KEY AUTOINCREMENT, made TEXT NOT NULL, kind TEXT NOT NULL, said TEXT NOT NULL);
 CREATE TABLE faces (number INTEGER PRIMARY KEY, set_number INTEGER NOT NULL REFERENCES sets (number) ON DELETE CASCADE, position INTEGER NOT NULL, checksum BLOB NOT NULL, descriptor BLOB NOT NULL, source TEXT, picture BLOB, UNIQUE (set_number, position));
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE files (number INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE, path TEXT NOT NULL, size INTEGER NOT NULL, changed INTEGER NOT NULL, kind TEXT NOT NULL, settings TEXT NOT NULL, remark TEXT NOT NULL, checksum BLOB NOT NULL);
+CREATE TABLE files (number INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE, path TEXT NOT NULL, size INTEGER NOT NULL, changed INTEGER NOT NULL, kind TEXT NOT NULL, settings TEXT NOT NULL, remark TEXT NOT NULL, checksum BLOB NOT NULL, captured TEXT);
 CREATE TABLE models (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
 CREATE TABLE set_files (set_number INTEGER NOT NULL REFERENCES sets (number) ON DELETE CASCADE, file_number INTEGER NOT NULL REFERENCES files (number) ON DELETE CASCADE, PRIMARY KEY (set_number, file_number)) WITHOUT ROWID;
 CREATE TABLE sets (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, origin TEXT NOT NULL, content TEXT NOT NULL, faces INTEGER NOT NULL, pictures INTEGER NOT NULL, added TEXT NOT NULL, sighted TEXT, start_seconds REAL, end_seconds REAL, good INTEGER, seal BLOB);
