@@ -89,6 +89,10 @@ def _is_file(text: str) -> bool:
     return bool(text) and is_there(Path(text))
 
 
+# So many confirmed sets are listed before the answers; whoever has named hundreds looks for others.
+CONFIRMED = 10
+
+
 @dataclass(frozen=True)
 class Question:
     """What is asked with: faces or a set, other sets of the same person, and what photos were taken for."""
@@ -313,7 +317,7 @@ def _print_ranking(ranking: Ranking, places: Mapping[str, dict[str, Any]]) -> No
         ("through", "left"),
     ]
     rows: list[tuple[object, ...]] = [
-        ("", one.id, "confirmed", "", "", one.reason) for one in ranking.confirmed
+        ("", one.id, "confirmed", "", "", one.reason) for one in ranking.confirmed[:CONFIRMED]
     ]
     rows += [
         (a.rank, a.id, a.sure, f"{a.score:.3f}", f"{a.baseline:.3f} (rank {a.baseline_rank})", a.way)
@@ -330,6 +334,8 @@ def _print_ranking(ranking: Ranking, places: Mapping[str, dict[str, Any]]) -> No
     columns += [(name, "left") for name in seen]
     print_table(columns, ((*row, *more) for row, *more in zip(rows, *seen.values(), strict=True)))
     print(plain(ranking.reading))
+    if more := len(ranking.confirmed[CONFIRMED:]):
+        print(f"{'1 more set is' if more == 1 else f'{more} more sets are'} confirmed.")
     if ranking.rejected:
         count = len(ranking.rejected)
         sets = "1 set is" if count == 1 else f"{count} sets are"

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from lookalike.errors import Conflict
-from lookalike.faceset import timecode
+from lookalike.faceset import natural_order, timecode
 from lookalike.gallery.decision_log import Decision
 from lookalike.gallery.decisions import said
 from lookalike.gallery.gallery import Gallery
@@ -22,7 +22,7 @@ from lookalike.ranking import Decided
 
 
 class Known(NamedTuple):
-    """The sets that need not be asked about, each with the reason; by id."""
+    """The sets that need not be asked about, each with the reason; in natural order."""
 
     confirmed: tuple[Decided, ...] = ()
     rejected: tuple[Decided, ...] = ()
@@ -79,8 +79,8 @@ def known_of(
             f"of one person, or leave decisions out (--plain, decisions=False)"
         )
     return Known(
-        tuple(Decided(one, group[one] or GIVEN) for one in sorted(group) if one != own),
-        tuple(Decided(one, others[one]) for one in sorted(others)),
+        tuple(Decided(one, group[one] or GIVEN) for one in sorted(group, key=natural_order) if one != own),
+        tuple(Decided(one, others[one]) for one in sorted(others, key=natural_order)),
     )
 
 

@@ -142,7 +142,7 @@ class Deciding:
         return PersonMade(person=page.person, sets=page.sets, timeline=page.timeline, new=numbers)
 
     def _page(self, catalogue: Catalogue, known: Judged, person: Person) -> PersonPage:
-        there = [set_id for set_id in person.sets if set_id in catalogue.facts]
+        there = sorted((set_id for set_id in person.sets if set_id in catalogue.facts), key=natural_order)
         sets = list(self._browsing.show_all(catalogue, known, there).values())
         return PersonPage(person=self._person(catalogue, person), sets=sets, timeline=moments(sets))
 
