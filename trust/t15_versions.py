@@ -91,7 +91,7 @@ Expected = dict[str, tuple[bytes, tuple[bytes, ...]]]
 def _read(path: Path, form: int, expected: Expected, before: str) -> str | None:
     with Gallery(path) as gallery:
         found = {one: gallery.get(one, pictures=True) for one in gallery.ids()}
-        ranking = find("s0", gallery, reranker="baseline")
+        ranking = find("s0", gallery, reranker="baseline", decisions=False)
     if {name: (one.faces.tobytes(), tuple(one.pictures)) for name, one in found.items()} != expected:
         return "other sets than were written"
     if len(ranking.ids) != len(expected) - 1 or _content(path) != before:

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -91,12 +91,16 @@ class Connection(sqlite3.Connection):
 
     def close(self) -> None:
         """Close it, the file whole by itself if nobody else has it open; twice does nothing."""
+        is_refused = False
         if self.handle is not None:
-            # What SQLite cannot do now, whoever opens it next will: the file says that it needs its journal.
-            with suppress(sqlite3.Error, OSError, LookalikeError):
+            # What the disk refuses now, whoever opens it next will do: the file says that it needs a journal.
+            try:
                 self.settle()
-        if self.is_overwritten:
-            # Closing would bring the journal into a file that is another by now.
+            except (sqlite3.Error, OSError, LookalikeError):
+                is_refused = True
+        if self.is_overwritten or is_refused:
+            # Closing would bring the journal into a file that is another by now; or delete one that is empty,
+            # though the file says that it has one.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
             return
         super().close()
