@@ -159,7 +159,7 @@ WAYS_DONE: Final[dict[str, Callable[[Path, int, Expected, str], str | None]]] = 
 def _content(path: Path) -> str:
     """All tables of a gallery as text: pages may move when its log is folded into it, content may not.
 
-    Without what a gallery notes of itself when tables are made beside it: how many commits, and where they lie.
+    Without what a gallery notes of itself when tables are made beside it: its commits, and where these lie.
     """
     noted = tuple(f"INSERT INTO \"facts\" VALUES('{name}'" for name in ("commits", "derived"))
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
