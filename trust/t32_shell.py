@@ -211,8 +211,9 @@ def _copied_over(shell: Shell, path: Path, chance: random.Random) -> str | None:
     path.write_bytes((shell.folder / "backup").read_bytes())
     # At most the one that was being written at that moment.
     said = child.communicate(timeout=PATIENCE)[1]
-    if "was overwritten" not in said:
-        return f"it was not noticed: {said[-200:]}"
+    # The system may end whoever reads what is being cut off: that acknowledges nothing either.
+    if child.returncode >= 0 and "was overwritten" not in said:
+        return f"it was not noticed (exit {child.returncode}): {said[-200:]}"
     return _sound(path, {"p0/v0"})
 
 
