@@ -227,6 +227,8 @@ def _foreign(shell: Shell, path: Path, chance: random.Random) -> str | None:
 
 def _renamed(shell: Shell, path: Path, chance: random.Random) -> str | None:
     """Tables of the old name know nobody who is forgotten under the new one."""
+    # A copy notes where its tables lie when it is changed, not when it is looked at.
+    shell.run("add", path, shell.folder / "more.npz")
     shell.run("index", path)
     named = path.rename(path.with_name("renamed"))
     shell.run("index", named)

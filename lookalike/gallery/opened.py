@@ -239,8 +239,8 @@ class Opened:
                 else:
                     atomic.rename(folder, store.folder)
                 self._had_tables = False
-        # Whoever only looks changes nothing, unless tables were taken over, or copied along with a gallery.
-        is_time = self._written or known or not self._had_tables or not store.folder.exists()
+        # Whoever only looks changes nothing, unless tables were taken over.
+        is_time = self._written or not self._had_tables or not store.folder.exists()
         if left != known and is_time:
             with self.transaction(writing=True) as connection:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES ('derived', ?)", (json.dumps(left),))
