@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -89,6 +89,14 @@ class Connection(sqlite3.Connection):
         finally:
             self.counted += self.total_changes - before
 
+    def _says_open(self) -> bool:
+        """Whether the file by itself says that it needs its journal."""
+        held = self.handle and _OPEN.get(self.handle)
+        with suppress(OSError):
+            there = journal.in_file(held.file) if held else None
+            return there is not None and there.is_open
+        return False
+
     def close(self) -> None:
         """Close it, the file whole by itself if nobody else has it open; twice does nothing."""
         is_refused = False
@@ -97,7 +105,7 @@ class Connection(sqlite3.Connection):
             try:
                 self.settle()
             except (sqlite3.Error, OSError, LookalikeError):
-                is_refused = True
+                is_refused = self._says_open()
         if self.is_overwritten or is_refused:
             # Closing would bring the journal into a file that is another by now; or delete one that is empty,
             # though the file says that it has one.

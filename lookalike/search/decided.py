@@ -105,10 +105,12 @@ def _facts(gallery: Gallery, judged: Judged, group: Sequence[str]) -> Iterator[t
 
     What was said comes before what was seen; what was said of two sets counts for more than what was seen.
     """
-    made = {decision.number: decision for decision in gallery.decided()}
-    for one in group:
-        for other, number in sorted(judged.verdicts.different(one).items()):
-            yield (one, other), f"you said different on {_day(made[number])}"
+    different = [
+        (one, other, n) for one in group for other, n in sorted(judged.verdicts.different(one).items())
+    ]
+    made = {decision.number: decision for decision in gallery.decided()} if different else {}
+    for one, other, number in different:
+        yield (one, other), f"you said different on {_day(made[number])}"
     inside, pairs = set(group), gallery.apart_of(group)
     if not pairs:
         return
