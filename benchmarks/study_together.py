@@ -1,4 +1,4 @@
-"""How often photos are taken for one person, on real faces: what `search.together` and `may_be_same` rest on.
+"""How often photos of one person are taken for one: what `search.photo_query` and `may_be_same` rest on.
 
 Everybody of ``ytf_frames`` is asked for with a photo from each of three videos, drawn anew many times; then
 one of the three is of somebody else, then all are of different people. Everybody of ``photos/album`` is asked
@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from lookalike.search.together import Pictured, agree
 
 from benchmarks.real_faces import DATA
 from lookalike.descriptors.contract import Descriptor
 from lookalike.ingest.describe import choose_descriptor
 from lookalike.ingest.files import find_files
 from lookalike.ingest.seen import Settings
+from lookalike.search.photo_query import Pictured, agree
 from lookalike.search.query import Several
 from lookalike.search.question import look_at
 

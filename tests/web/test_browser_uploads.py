@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -83,6 +84,9 @@ def test_a_photo_of_one_face_is_shown_without_a_box(visit: Visit, tmp_path: Path
     page.goto("/")
     photo, group = media.photo(tmp_path), media.group_photo(tmp_path, 2)
     page.locator("#files").set_input_files([photo, group])
-    page.wait_for_url("**/uploads/*")
+    # Somebody of the group is the one of the photo, so both are asked with at once.
+    page.wait_for_url("**/uploads/*/find?person=0")
+    page.get_by_role("button", name="These are different people").click()
+    page.wait_for_url(re.compile(r"/uploads/[^/]+$"))
     expect(page.locator(".crowd figcaption")).to_have_text(["group.png"])
     expect(page.locator(".crowd .boxes a")).to_have_count(2)
