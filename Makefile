@@ -51,7 +51,7 @@ stages: .venv/developed
 screenshots: .venv/developed
 	$(BIN)/python -m benchmarks.screenshots
 
-# The tests of trust at release size, about 40 minutes of two cores; what is done is kept in docs/trust.json, and it goes
+# The tests of trust at release size, about 40 minutes of two cores; what is done is kept in docs/lab/trust.json, and it goes
 # on from there.
 trust: .venv/developed
 	$(BIN)/python -m trust

@@ -1,4 +1,4 @@
-"""The page about second stages: the text beside this file, tables from ``docs/reranking.json``."""
+"""The page about second stages: the text beside this file, tables from ``docs/lab/reranking.json``."""
 
 from __future__ import annotations
 

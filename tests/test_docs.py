@@ -25,7 +25,8 @@ from tests.cli_process import Ended, Ready
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = {page.name: page for page in sorted((ROOT / "docs").rglob("*.md"))}
+PAGES = [ROOT / "README.md", *DOCS.values()]
 OTHERS = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 PROMISED = {"method.md", "commands.md", "gallery.md", "parts.md", "python.md"}
 
@@ -39,7 +40,8 @@ MACHINE_PATHS = re.compile("|".join(re.escape(f"/{name}/") for name in ("work", 
 
 
 def text_of(name: str) -> str:
-    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+    """Text of a page, by its file name: no two folders have pages of one name."""
+    return DOCS[name].read_text(encoding="utf-8")
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str, int]]:
@@ -228,7 +230,7 @@ def test_the_method_names_every_file_that_holds_a_formula() -> None:
         for path in (ROOT / "lookalike" / folder).glob("*.py")
         if path.stem not in ("__init__", "drawing", "figures", "page", "report")
     }
-    assert held <= named, f"docs/method.md does not say what {sorted(held - named)} hold"
+    assert held <= named, f"docs/explanation/method.md does not say what {sorted(held - named)} hold"
 
 
 # Parts.
@@ -252,11 +254,11 @@ def test_the_table_of_parts_lists_exactly_what_is_found() -> None:
 
 def test_the_example_package_keeps_the_contract(tmp_path: Path) -> None:
     """The classes of the page, installed as its pyproject.toml says, pass the tests that ours pass."""
-    found = {kind: text for kind, text, _ in blocks(ROOT / "docs" / "parts.md") if kind == "toml"}
+    found = {kind: text for kind, text, _ in blocks(DOCS["parts.md"]) if kind == "toml"}
     project = tomllib.loads(found["toml"])["project"]
     offered = project["entry-points"]
     assert set(offered) == {f"lookalike.{kind}" for kind in registry.KINDS}
-    code = "".join(text for kind, text, _ in blocks(ROOT / "docs" / "parts.md") if kind == "python")
+    code = "".join(text for kind, text, _ in blocks(DOCS["parts.md"]) if kind == "python")
     kept = ast.Import | ast.ImportFrom | ast.ClassDef
     classes = [ast.unparse(node) for node in ast.parse(code).body if isinstance(node, kept)]
     package = tmp_path / "more_lookalike"

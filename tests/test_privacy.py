@@ -55,7 +55,7 @@ def test_every_dependency_has_a_recorded_version() -> None:
         )
 
 
-@pytest.mark.parametrize("page", ["docs/privacy.md", "SECURITY.md"])
+@pytest.mark.parametrize("page", ["docs/explanation/privacy.md", "SECURITY.md"])
 def test_links_lead_somewhere(page: str) -> None:
     path = ROOT / page
     for link in re.findall(r"\]\(([^)\s#]+)", path.read_text(encoding="utf-8")):
