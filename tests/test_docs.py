@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 import typer
@@ -112,11 +113,18 @@ def test_examples_run(page: Path, ready: Ready, tmp_path: Path, monkeypatch: pyt
             check_session(text, ready, tmp_path, f"{by_name(page)}, line {line}")
 
 
+class Runs(Protocol):
+    """Whatever runs the program."""
+
+    def run(self, *words: str, cwd: Path) -> Ended:
+        """What came of it."""
+
+
 # What is said of long work every ten seconds, as on a machine that is busy with other tests.
 PROGRESS = re.compile(r"^[a-z ]+: \d+( of \d+, about \d+ s left)?(; .*)?\n", re.MULTILINE)
 
 
-def check_session(text: str, ready: Ready, folder: Path, where: str) -> None:
+def check_session(text: str, ready: Runs, folder: Path, where: str) -> None:
     """Run the commands of a session and compare what they say; `...` stands for anything."""
     ended = Ended(0, "", "")
     for entry in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
@@ -374,6 +382,8 @@ def test_versions_agree() -> None:
     newest = re.search(r"^## \[?(\d[\w.]*)\]? - \d{4}-\d\d-\d\d$", changes, re.MULTILINE)
     assert newest
     assert newest[1] == project["version"] == lookalike.__version__
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {newest[1]}\n" in cited
 
 
 def anchors(page: Path) -> set[str]:

@@ -50,12 +50,18 @@ def start(
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Where to put the collection.")] = Path("demo"),
     seed: Annotated[int, typer.Option(help="Another seed draws other people.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page at the end, if there is a screen.")
+    ] = True,
     quiet: Quiet = False,
 ) -> None:
     """Draw a collection of people who never existed, and find them: the whole tour in a minute."""
     from lookalike.cli.demo import run
 
-    run(folder, seed, Progresses(quiet))
+    gallery = run(folder, seed, Progresses(quiet))
+    if browser and serve.has_screen():
+        print()
+        serve.serve(gallery)
 
 
 def doctor(json: Json = False) -> None:
