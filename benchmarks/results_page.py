@@ -38,7 +38,7 @@ number of methods (Holm). ANR: 0 is best. [What the measures are](../explanation
 
 CLAIM = """## Does the paper's claim hold?
 
-The paper reports, on the whole YouTube Faces Database, that the learnt second stage improves both baselines,
+The paper reports, on the whole YouTube Faces Database, that the learnt re-ranker improves both baselines,
 and that the three simple means do not. On these collections:
 
 """
@@ -102,7 +102,7 @@ def _claims(runs: list[dict[str, Any]]) -> Iterator[str]:
     words = [_word(run["against_baseline"][FOCUS][m], m) for run in runs for m in MAIN]
     yield ""
     yield (
-        f"Of {len(words)} comparisons (each table, mean ANR and mAP), the learnt second stage is better in "
+        f"Of {len(words)} comparisons (each table, mean ANR and mAP), the learnt re-ranker is better in "
         f"{words.count('better')}, worse in {words.count('worse')} and not shown to differ in "
         f"{words.count('not shown to differ')}."
     )
