@@ -139,7 +139,7 @@ def _faiss() -> Any:
         import faiss
     except ImportError as reason:
         raise BadInput(
-            "a shortlist needs faiss, which cannot be imported: pip install 'lookalike[large]'"
+            "a shortlist needs faiss, which cannot be imported: pip install 'lookalike[ann]'"
         ) from reason
     return faiss
 

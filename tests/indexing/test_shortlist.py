@@ -75,7 +75,7 @@ def test_a_shortlist_that_cannot_be_had_is_refused(options: dict[str, str], why:
 def test_without_its_library_a_shortlist_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
     assert not codes.is_available()
-    with pytest.raises(BadInput, match=r"lookalike\[large\]"):
+    with pytest.raises(BadInput, match=r"lookalike\[ann\]"):
         open_search(small_world()[0], reranker="learnt", shortlist=True)
 
 

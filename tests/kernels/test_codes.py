@@ -84,5 +84,5 @@ def test_codes_that_do_not_fit_together_are_refused(name: str) -> None:
 
 def test_without_the_library_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(BadInput, match=r"lookalike\[large\]"):
+    with pytest.raises(BadInput, match=r"lookalike\[ann\]"):
         Codes.of(some_vectors(10, 4))
