@@ -2,8 +2,8 @@
 
 Both see the same aligned crops of the same detector, as a gallery keeps them. Sets are compared by their best
 pair of faces (max-max), leave-one-out. ``--data`` is the folder of the real faces, which are not part of the
-project; what is not there is left out. Prints the table of ``docs/footage.md``, the processor time of a face,
-and how often pairs of faces reach cosines that may be asked for.
+project; what is not there is left out. Prints the table of ``docs/reference/footage.md``, the processor
+time of a face, and how often pairs of faces reach cosines that may be asked for.
 """
 
 from __future__ import annotations

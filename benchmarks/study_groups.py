@@ -1,4 +1,4 @@
-"""Proposed people against clustering that others use, on real faces: docs/people.md and docs/people.json.
+"""Proposed people against clustering that others use, on real faces: docs/lab/people.md and people.json.
 
 Galleries are drawn from photos of actors in the shapes that people have (`benchmarks.stages_shapes`), and
 made from the videos of ``ytf_dev.npz`` and from two films whose people were told by eye. Ours has one
@@ -39,7 +39,7 @@ Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ASKED = ("family", "tv", "20x12", "40x4", "singletons")
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1] / "docs" / "lab"
 OURS = "lookalike"
 UNKNOWN = ""
 ASKED_PRECISION = 0.97
@@ -308,7 +308,7 @@ HEAD = (
     "# Proposed people",
     "",
     "How well `lookalike people` groups sets before anybody has a name",
-    "([the rule](method.md#15-proposed-people)), against clustering that others use.",
+    "([the rule](../explanation/method.md#15-proposed-people)), against clustering that others use.",
     "Written by `python -m benchmarks.study_groups`; do not edit.",
 )
 ABOUT = (

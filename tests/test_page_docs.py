@@ -17,7 +17,7 @@ from lookalike import FaceSet, Gallery
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-MANUAL = (ROOT / "docs" / "page.md").read_text(encoding="utf-8")
+MANUAL = (ROOT / "docs" / "reference" / "page.md").read_text(encoding="utf-8")
 
 
 def test_every_request_is_in_the_table(tmp_path: Path) -> None:

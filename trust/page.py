@@ -1,4 +1,4 @@
-"""Page: docs/trust.md, made of the record."""
+"""Page: docs/lab/trust.md, made of the record."""
 
 from __future__ import annotations
 
