@@ -64,6 +64,7 @@ SLOW: dict[str, tuple[str, ...]] = {
         "trust/test_hosts.py",
     ),
     "everything that the documentation shows, run": (
+        "cli/test_mcp.py",
         "test_docs.py::test_example_scripts_run",
         "test_docs.py::test_examples_run",
         "test_docs.py::test_the_example_package_keeps_the_contract",

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lookalike.errors import BadInput, is_whole
-from lookalike.faceset import FaceSet
+from lookalike.faceset import Faces, FaceSet
 from lookalike.preparations.contract import Preparation
 from lookalike.rerankers.contract import Reranker
 from lookalike.search.query import open_search
@@ -144,7 +144,7 @@ def _sets(rows: NDArray[np.float64], groups: ArrayLike | None) -> tuple[NDArray[
     order = np.split(np.argsort(owners, kind="stable"), np.cumsum(np.bincount(owners))[:-1])
     # A face whose numbers are all equal is refused; such a vector has a direction like any other. One number
     # more, which is 0, changes no angle; of a vector of zeros it is 1, and makes it a stranger to all others.
-    wide = np.column_stack([rows, ~rows.any(axis=1)])
+    wide: Faces = np.column_stack([rows, ~rows.any(axis=1)])
     try:
         return names, [FaceSet(_name(place), wide[own]) for place, own in enumerate(order)]
     except BadInput as reason:
