@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lookalike import __version__
-from lookalike.cli import add, backup, decisions, evaluate, exchange, find, gallery, people, serve
+from lookalike.cli import add, backup, decisions, evaluate, exchange, find, gallery, mcp, people, serve
 from lookalike.cli.output import Json, Progresses, Quiet
 
 app = typer.Typer(
@@ -95,6 +95,7 @@ app.command()(decisions.judge)
 app.command()(decisions.name)
 app.command()(decisions.undo)
 app.command()(serve.serve)
+app.command()(mcp.mcp)
 app.command()(evaluate.evaluate)
 app.command()(evaluate.compare)
 app.command()(gallery.status)
