@@ -29,7 +29,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 OTHERS = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 PROMISED = {"method.md", "commands.md", "gallery.md", "parts.md", "python.md"}
 
-EVERY = get_command(app).commands
+WHOLE = get_command(app)
+EVERY = {name: WHOLE.get_command(None, name) for name in WHOLE.list_commands(None)}
 COMMANDS = {name: one for name, one in EVERY.items() if not one.hidden}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
