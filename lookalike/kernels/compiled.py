@@ -75,6 +75,11 @@ def is_worthwhile(products: int) -> bool:
     return "numba" in sys.modules or _spent.products > ENOUGH
 
 
+def expect_much() -> None:
+    """Have machine code loaded with the next work that has any, however little it is: much will follow."""
+    _spent.products = ENOUGH
+
+
 class _Spent:
     """What was done without machine code in this process."""
 
