@@ -209,6 +209,7 @@ def study(samples: Iterator[Sample]) -> dict[str, Any]:
     rivals: dict[str, dict[str, dict[Setting, list[Found]]]] = {}
     kinds: dict[str, str] = {}
     asked: list[tuple[int, bool]] = []
+    led: list[bool] = []
     singles: list[bool] = []
     sure: list[tuple[float, bool]] = []
     rows: dict[tuple[str, str, Setting], list[Found]] = {}
@@ -219,9 +220,9 @@ def study(samples: Iterator[Sample]) -> dict[str, Any]:
         kinds[sample.kind] = sample.descriptor
         print(f"{sample.kind}: {len(sample.people)} sets, {found}", flush=True)
         most = {one: _most(sample.people[groups.owners == one]) for one in np.unique(groups.owners).tolist()}
-        asked += [
-            (place, most[one] == most[other]) for place, (one, other, _) in enumerate(groups.questions())
-        ]
+        right = [most[one] == most[other] for one, other, _ in groups.questions()]
+        asked += enumerate(right)
+        led += right[:1] if any(right) else []
         singles += [most[one] == most[group] for one, (group, _) in groups.unsure().items()]
         for one in most:
             members = sample.people[groups.owners == one]
@@ -249,6 +250,8 @@ def study(samples: Iterator[Sample]) -> dict[str, Any]:
                     record["kinds"][kind][title] = mean
     record["questions"] = {
         "first right": _share([right for place, right in asked if place == 0]),
+        "first right where any is": _share(led),
+        "galleries where any is": len(led),
         "first five right": _share([right for place, right in asked if place < 5]),
         "all right": _share([right for _, right in asked]),
         "all": len(asked),
@@ -357,7 +360,9 @@ def page(record: dict[str, Any]) -> str:
         "",
         f'"Are these two the same?": {asked["all"]} pairs in all galleries. '
         f"{_percent(asked['all right'])} are the same person, of those offered first "
-        f"{_percent(asked['first right'])}, of the first five {_percent(asked['first five right'])}.",
+        f"{_percent(asked['first right'])}, of the first five {_percent(asked['first five right'])}. "
+        f"Where any pair is, in {asked['galleries where any is']} galleries, the first one is in "
+        f"{_percent(asked['first right where any is'])}.",
         "",
         f'"Also this person?": {unsure["all"]} single sets, of which {_percent(unsure["right"])} are.',
         "",
