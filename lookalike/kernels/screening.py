@@ -349,6 +349,53 @@ def multiply(few: Singles, many: Singles) -> Singles:
     return products
 
 
+def nearest_products(faces: Floats, starts: Ints, sets: Ints, few: Floats) -> Singles:
+    """Largest product of any face of each of some sets with any of a few, in single precision; (m,).
+
+    Parameters
+    ----------
+    faces : array (rows, d)
+        Sets lie one after the other; those that are not asked about are not read.
+    starts : array (n + 1,)
+        First row of each set, and the end.
+    sets : array (m,)
+        Numbers of the sets that are asked about.
+    few : array (k, d)
+    """
+    found = np.empty(len(sets), dtype=np.float32)
+    ends = starts[sets + 1]
+    starts = starts[sets]
+    if faces.dtype == np.float16:
+        stops = np.cumsum(ends - starts)
+        rows = np.arange(int(stops[-1]) if len(stops) else 0)
+        faces = widened(faces[rows + np.repeat(ends - stops, ends - starts)])
+        starts, ends = stops - (ends - starts), stops
+    # A few rows too many are copies of the last, which change no maximum.
+    padded = np.pad(widened(few), ((0, -len(few) % AT_ONCE), (0, 0)), mode="edge")
+    multiply_some(np.asarray(faces), starts, ends, padded, found)
+    return found
+
+
+@reordered
+def multiply_some(faces: Singles, starts: Ints, ends: Ints, few: Singles, found: Singles) -> None:
+    """Largest product of the rows of each set with the few, whose number is a multiple of AT_ONCE."""
+    for i in range(len(starts)):
+        best = np.float32(-np.inf)
+        for number in range(starts[i], ends[i]):
+            one = faces[number]
+            for row in range(0, len(few), AT_ONCE):
+                a, b, c, d, e = few[row], few[row + 1], few[row + 2], few[row + 3], few[row + 4]
+                with_a = with_b = with_c = with_d = with_e = np.float32(0.0)
+                for place in range(len(one)):
+                    with_a += a[place] * one[place]
+                    with_b += b[place] * one[place]
+                    with_c += c[place] * one[place]
+                    with_d += d[place] * one[place]
+                    with_e += e[place] * one[place]
+                best = max(best, with_a, with_b, with_c, with_d, with_e)
+        found[i] = best
+
+
 @compiled
 def _finish(
     products: Singles,

@@ -136,6 +136,8 @@ class PreparedSets(Sequence[Prepared]):
     def __init__(self, arrays: Mapping[str, NDArray[Any]], starts: Mapping[str, NDArray[np.int64]]) -> None:
         self.arrays = arrays
         self.starts = dict(starts)
+        # Rows that a block has at most, and the blocks, cut when first asked for (`method.tables.set_blocks`).
+        self.blocks: tuple[int, list[slice]] | None = None
 
     @classmethod
     def join(cls, prepared: Iterable[Prepared]) -> PreparedSets:
