@@ -1,8 +1,8 @@
 """Codes: vectors in four bits a component, among which the nearest to a query are guessed quickly.
 
 Every component is rounded to one of sixteen even steps around its mean. Products with a query are then sums
-of small whole numbers, which nothing rounds: they have the same bits on any processor, in any order. A hundred
-thousand vectors of 128 components take 6.4 MB and are read in about a millisecond. What comes out is a guess,
+of small whole numbers, which nothing rounds: they have the same bits on any processor, in any order. 100,000
+vectors of 128 components take 6.4 MB and are read in about a millisecond. What comes out is a guess,
 good enough to leave out what is far; who needs the truth compares what is left.
 """
 

@@ -25,7 +25,7 @@ class Sizes(NamedTuple):
     looked_at: int = 12288  # sets, about, whose coded means come nearest to that of the query
     guessed: int = 3072  # those whose coded means come nearest to a face of it, with which it is compared
     kept: int = 1000  # those of them whose faces are nearest, which are ranked
-    alone: int = 400  # the same where no proxies are asked
+    alone: int = 400  # the same where nobody speaks for a set
     trusted: int = 100  # best of these, whose own neighbours are ranked too
     friends: int = 11  # so many of each
     served: int = 100  # answers for which that is enough
@@ -79,20 +79,18 @@ class Shortlist:
         """Whether it has so many answers, and fewer sets to compare than there are; None stands for all."""
         return top is not None and top <= self.sizes.served and self.sizes.guessed < len(self.tables)
 
-    def of(self, query: Prepared, proxies: bool, pools: int = 0) -> Shortlisted:
+    def of(self, query: Prepared, spoken_for: bool) -> Shortlisted:
         """Find the sets to rank, and whom else a query was compared with.
 
-        If proxies will be asked, more sets stay. If others speak for a set, proxies or ``pools`` of its
-        nearest, the neighbours of the very nearest join: a set that does not resemble the query may resemble
-        one that does.
+        If others will speak for a set, proxies or kin, more sets stay, and the neighbours of the very nearest
+        join: a set that does not resemble the query may resemble one that does.
         """
         sizes, total = self.sizes, len(self.tables)
         some = np.unique(np.linspace(0, total - 1, min(sizes.spread, total)).astype(np.int64))
         found = self._guessed(query, some)
         order = np.lexsort((found.sets, -found.nearest))
-        kept, joining = (sizes.kept, sizes.friends) if proxies else (sizes.alone, pools)
-        best = found.sets[order[:kept]]
-        friends = self.tables.neighbours.sets[best[: sizes.trusted], :joining]
+        best = found.sets[order[: sizes.kept if spoken_for else sizes.alone]]
+        friends = self.tables.neighbours.sets[best[: sizes.trusted], : sizes.friends if spoken_for else 0]
         near = Near(found.sets, found.nearest.astype(np.float64), some, found.others.astype(np.float64))
         return Shortlisted(united(total, best, friends), near)
 

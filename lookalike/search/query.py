@@ -331,7 +331,7 @@ class Search:
 
     def shortlisted(self, shortlist: Shortlist, query: str | FaceSet) -> Shortlisted:
         """The sets to rank, among whom the query itself may be, and whom else it was compared with."""
-        return shortlist.of(self.prepared(query), self.reranker.asks > 0, self.reranker.pools)
+        return shortlist.of(self.prepared(query), self.reranker.asks > 0 or self.reranker.pools > 0)
 
     def among(
         self, query: str | FaceSet, targets: NDArray[np.int64], near: Near | None = None

@@ -22,7 +22,7 @@ RERANKERS = [
 TIGHT = Sizes(looked_at=24, guessed=8, kept=5, alone=8, trusted=1, served=4, asked=3)
 # Those that pool tell a query's kin from its 40 nearest: a shortlist has more, and the gallery still more.
 POOLING = ["adaptive", "auto"]
-ROOMY = Sizes(looked_at=200, guessed=140, alone=110, trusted=5, served=4)
+ROOMY = Sizes(looked_at=200, guessed=140, kept=100, trusted=2, served=4)
 
 
 def shortlisted(search: Search, sizes: Sizes = TIGHT) -> Search:
