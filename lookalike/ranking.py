@@ -267,7 +267,7 @@ class Ranking(Sequence[Answer]):
         if not self.sets and (self.confirmed or self.rejected):
             return "Nobody is left to compare: everybody else is decided on."
         if worth is None:
-            return "How sure an answer is cannot be said of so few sets."
+            return "There are too few sets for probabilities."
         if not worth:
             said = "No answer is more likely the same person than not."
         elif worth == 1:
@@ -299,7 +299,7 @@ class Ranking(Sequence[Answer]):
 
     def _repr_html_(self) -> str:
         """The answers as strips of faces, for notebooks: the query first, then the best."""
-        headings = ("rank", "sure", "score", "baseline", "through")
+        headings = ("rank", "probability", "score", "baseline", "through")
         asked = self._pictures(self.query) if self.query_pictures is None else self.query_pictures
         query = Strip(self.query, ("query", *("" for _ in headings[1:])), asked)
         shown = self.answers[:MOST_SHOWN]

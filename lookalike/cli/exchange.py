@@ -40,12 +40,12 @@ def export(
     ] = None,
     pictures: Annotated[Path | None, typer.Option(help="Also write the pictures into this folder.")] = None,
     rate: Annotated[
-        float | None, typer.Option(metavar="N", help="Frames a second of films that do not say.")
+        float | None, typer.Option(metavar="N", help="Frames a second of videos that do not say.")
     ] = None,
     start: Annotated[
         str | None,
         typer.Option(
-            metavar="CODE", help="Time code of the first frame of films without one, as 01:00:00:00."
+            metavar="CODE", help="Time code of the first frame of videos without one, as 01:00:00:00."
         ),
     ] = None,
     json: Json = False,

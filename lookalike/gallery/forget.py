@@ -132,7 +132,7 @@ def _later() -> Iterator[None]:
 
 
 NOT_REACHED: Final = (
-    "original films, photos and other sources",
+    "original videos, photos and other sources",
     "exports, reports, contact sheets and receipts that were written elsewhere",
     "copies that other programs made of the gallery",
     "blocks that a file system or a flash disk keeps on its own",

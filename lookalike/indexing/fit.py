@@ -319,7 +319,7 @@ def _codes_kind(tables: Tables) -> str:
 
 def _why_no_shortlist(similarity: SetSimilarity, reranker: Reranker) -> str | None:
     if reranker.looks_at_all:
-        return f"the second stage {registry.spec(reranker)} looks at all sets"
+        return f"the re-ranker {registry.spec(reranker)} looks at all sets"
     if not similarity.compares_faces:
         return f"{registry.spec(similarity)} does not compare faces one by one"
     return None

@@ -179,7 +179,7 @@ def _read_heif(owner: str) -> None:
         import pillow_heif
     except ImportError:
         raise BadInput(
-            f"{owner} is a HEIC photo, and what reads such is not installed: pip install 'lookalike[footage]'"
+            f"{owner} is a HEIC photo, and what reads such is not installed: pip install 'lookalike[video]'"
         ) from None
     pillow_heif.register_heif_opener(thumbnails=False)
 

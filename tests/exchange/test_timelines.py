@@ -346,7 +346,7 @@ def test_an_edit_list_counts_in_one_way(tmp_path: Path) -> None:
         for name, rate in (("a.mov", PAL), ("b.mov", NTSC)):
             film = write_film(tmp_path / name, rate, 10)
             gallery.keep_file(media(film), [face_set(name, [seen(time=0.04)])])
-        refused(gallery, tmp_path / "x", "edl", "these films have 25, 29.97 frames a second: choose sets")
+        refused(gallery, tmp_path / "x", "edl", "these videos have 25, 29.97 frames a second: choose sets")
         export_as(gallery, tmp_path / "x.otio", "otio")
     rates = [
         clip.source_range.duration.rate
@@ -371,7 +371,7 @@ def test_sets_without_times(tmp_path: Path) -> None:
             "left out, as they have no times: 1 in photos or unknown files",
         )
         for format in ("vtt", "edl", "markers", "otio"):
-            refused(gallery, tmp_path / "y", format, "none of the chosen sets is of a film", ids=["plain"])
+            refused(gallery, tmp_path / "y", format, "none of the chosen sets is of a video", ids=["plain"])
 
 
 def test_the_last_frame_counts_as_long_as_it_lasts(tmp_path: Path) -> None:
