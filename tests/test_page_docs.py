@@ -19,7 +19,7 @@ from tests.frozen.page import DOCUMENT, NOT_OURS, document
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-MANUAL = (ROOT / "docs" / "page.md").read_text(encoding="utf-8")
+MANUAL = (ROOT / "docs" / "reference" / "page.md").read_text(encoding="utf-8")
 
 
 def test_every_request_is_in_the_table(tmp_path: Path) -> None:

@@ -68,6 +68,9 @@ SLOW: dict[str, tuple[str, ...]] = {
         "test_docs.py::test_example_scripts_run",
         "test_docs.py::test_examples_run",
         "test_docs.py::test_the_example_package_keeps_the_contract",
+        "test_docs.py::test_the_site_builds_without_a_warning_and_without_the_network",
+        "test_package.py",
+        "cli/test_demo.py::test_who_rose_is_told_with_whom_it_rose_through",
     ),
     "generators of the pages of benchmarks and studies": (
         "test_benchmarks.py",

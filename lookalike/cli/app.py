@@ -12,7 +12,7 @@ from lookalike.cli import add, backup, decisions, evaluate, exchange, find, gall
 from lookalike.cli.output import Json, Progresses, Quiet
 
 app = typer.Typer(
-    no_args_is_help=True,
+    # Both are made by `lookalike.cli.manual`, without a question put to the program at every key.
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -23,22 +23,45 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def start(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    completion: Annotated[
+        str | None, typer.Option(metavar="SHELL", help="Print the completion script of bash, zsh or fish.")
+    ] = None,
+    manual: Annotated[bool, typer.Option("--manual", help="Print the man page.")] = False,
+) -> None:
     """Find face sets in an unlabelled collection."""
+    if not (version or completion is not None or manual) and context.invoked_subcommand:
+        return
+    from lookalike.cli import manual as made
+
     if version:
         print(f"lookalike {__version__}")
-        raise typer.Exit
+    elif completion is not None:
+        print(made.completion(context.command, completion), end="")
+    elif manual:
+        print(made.manual(context.command), end="")
+    else:
+        print(made.FIRST, end="")
+    raise typer.Exit
 
 
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Where to put the collection.")] = Path("demo"),
     seed: Annotated[int, typer.Option(help="Another seed draws other people.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page at the end, if there is a screen.")
+    ] = True,
     quiet: Quiet = False,
 ) -> None:
     """Draw a collection of people who never existed, and find them: the whole tour in a minute."""
     from lookalike.cli.demo import run
 
-    run(folder, seed, Progresses(quiet))
+    gallery = run(folder, seed, Progresses(quiet))
+    if browser and serve.has_screen():
+        print()
+        serve.serve(gallery)
 
 
 def doctor(json: Json = False) -> None:
@@ -54,6 +77,9 @@ def models(json: Json = False) -> None:
 
     report_models(json)
 
+
+# Options of `forget` as they were called before 0.14, which go on working.
+FORMER = {"bar": "block", "bar-alike": "block-alike", "barred": "blocked", "unbar": "unblock"}
 
 # In the order in which a newcomer needs them.
 app.command("open")(serve.open_folder)
@@ -75,7 +101,7 @@ app.command()(evaluate.compare)
 app.command()(gallery.status)
 app.command("list")(gallery.list_sets)
 app.command()(gallery.remove)
-app.command()(gallery.forget)
+app.command(context_settings={"token_normalize_func": lambda token: FORMER.get(token, token)})(gallery.forget)
 app.command()(exchange.export)
 app.command("import")(exchange.import_names)
 app.command()(gallery.merge)

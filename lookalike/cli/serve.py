@@ -109,6 +109,12 @@ def open_folder(
             say("lookalike: not all of the folder is taken in yet; the same command goes on")
 
 
+def has_screen() -> bool:
+    """Whether somebody sits before a terminal and a screen on which a browser can open."""
+    desktop = sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    return desktop and sys.stdout is not None and sys.stdout.isatty()
+
+
 def _need_page() -> None:
     """Refuse if what serves the page is not installed."""
     try:
