@@ -32,7 +32,8 @@ DOCS = {page.name: page for page in FOUND}
 PAGES = [ROOT / "README.md", *FOUND]
 OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")]
 
-EVERY = get_command(app).commands
+WHOLE = get_command(app)
+EVERY = {name: WHOLE.get_command(None, name) for name in WHOLE.list_commands(None)}
 COMMANDS = {name: one for name, one in EVERY.items() if not one.hidden}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -89,7 +89,6 @@ def test_numbers_of_the_design_are_those_of_the_library() -> None:
     sizes = Sizes()
     assert (sizes.guessed, sizes.kept) == (sim.GUESSED, sim.KEPT)
     assert sizes.trusted * sizes.friends == sim.JOINED
-    assert (sizes.alone, sizes.trusted * model.KIN) == (sim.ALONE, sim.KIN_JOINED)
     # The nearest, the cohort, and one who stands by.
     assert (kin.MOST, 1 + _kinship.COHORT + 1) == (model.KIN, model.COHORT)
     text = (ROOT / "lookalike" / "indexing" / "build.py").read_text(encoding="utf-8")

@@ -186,7 +186,7 @@ def find(
         bool | None,
         typer.Option(
             "--shortlist/--exhaustive",
-            help="Rank a shortlist or all sets (default: a shortlist from 50,000 sets on, where it can be).",
+            help="Rank a shortlist or all sets (default: a shortlist from 20,000 sets on, where it can be).",
             show_default=False,
         ),
     ] = None,
@@ -225,7 +225,6 @@ def find(
     from lookalike import open_gallery, open_search
     from lookalike.cli.exchange import check_export, export_answers
     from lookalike.search.filters import Filter, depth, narrowed
-    from lookalike.search.picture import check_new, draw_faces, draw_ranking
     from lookalike.search.query import Several, check_top
 
     check_top(top)
@@ -243,6 +242,8 @@ def find(
         )
     check_export(export, format)
     if picture is not None:
+        from lookalike.search.picture import check_new, draw_faces, draw_ranking
+
         check_new(picture)
         if not picture.absolute().parent.exists():  # a slip of the pen, more likely than a wish
             raise NotFound(f"the folder of {picture} does not exist: make it first, or choose another place")
@@ -274,8 +275,9 @@ def find(
         export_answers(opened, found[0], export, format, quiet)
         places = [_known(opened, ranking) for ranking in found]
     for ranking in found:
-        if ranking.total < ranking.sets:
-            say(f"a shortlist of {ranking.total} of {ranking.sets} sets was ranked; see --exhaustive", quiet)
+        if ranking.total < ranking.sets and search.shortlist is not None:
+            compared = f"compared with {search.shortlist.sizes.guessed} of {ranking.sets} sets"
+            say(f"{compared}, of which {ranking.total} were ranked; --exhaustive compares all", quiet)
     if json:
         told = [_told(*one) for one in zip(asked, found, places, strict=True)]
         if wanted:

@@ -104,7 +104,8 @@ def manual(group: Any) -> str:
 
 
 def _commands(group: Any) -> list[tuple[str, Any]]:
-    return [(name, command) for name, command in group.commands.items() if not command.hidden]
+    named = ((name, group.get_command(None, name)) for name in group.list_commands(None))
+    return [(name, command) for name, command in named if not command.hidden]
 
 
 def _is_option(param: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels.compiled import compiled, reordered
+from lookalike.kernels.compiled import compiled, is_worthwhile, reordered
 from lookalike.kernels.exact import SAME, cosines
 
 Floats = NDArray[np.floating[Any]]
@@ -41,27 +41,21 @@ def best_pairs(
     best, face_a, face_b : arrays (n_a, n_b)
         The cosine, and the positions inside sets i and j. Ties go to the lowest position in a, then in b.
     """
-    rows_a, rows_b = _padded(starts_a), _padded(starts_b)
-    products = cosines(
-        faces_a[rows_a.ravel()],
-        faces_b[rows_b.ravel()],
-        None if lengths_a is None else lengths_a[rows_a.ravel()],
-        None if lengths_b is None else lengths_b[rows_b.ravel()],
-    )
-    table = products.reshape(*rows_a.shape, *rows_b.shape)  # (n_a, m_a, n_b, m_b)
-    by_face_a = table.max(axis=3)  # (n_a, m_a, n_b)
-    face_a = by_face_a.argmax(axis=1)  # (n_a, n_b)
-    i, j = np.indices(face_a.shape, sparse=True)
-    best = by_face_a[i, face_a, j]
-    face_b = table[i, face_a, j].argmax(axis=2)
-    return best, face_a.astype(np.int64), face_b.astype(np.int64)
-
-
-def _padded(starts: Ints) -> Ints:
-    """Row numbers (n, longest): short sets repeat their first row, which can never win a tie."""
-    lengths = np.diff(starts)
-    steps = np.arange(int(lengths.max(initial=1)))
-    return starts[:-1, None] + np.where(steps < lengths[:, None], steps, 0)
+    shape = (len(starts_a) - 1, len(starts_b) - 1)
+    best, face_a, face_b = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
+    if not best.size:
+        return best, face_a, face_b
+    products = cosines(faces_a, faces_b, lengths_a, lengths_b)
+    sets, columns = np.arange(shape[1]), np.arange(len(faces_b))
+    owners = np.repeat(sets, np.diff(starts_b))
+    for i in range(shape[0]):
+        table = products[starts_a[i] : starts_a[i + 1]]  # (m_a, rows_b)
+        by_face_a = np.maximum.reduceat(table, starts_b[:-1], axis=1)  # (m_a, n_b)
+        face_a[i] = by_face_a.argmax(axis=0)
+        best[i] = by_face_a[face_a[i], sets]
+        reached = np.flatnonzero(table[face_a[i][owners], columns] == best[i][owners])
+        face_b[i] = reached[np.searchsorted(owners[reached], sets)] - starts_b[:-1]
+    return best, face_a, face_b
 
 
 # Screening: single precision finds what can matter, and only that is computed exactly.
@@ -259,6 +253,8 @@ FEW_ROWS, BY_LOOP = 100, 20
 RUN = 2**18
 # Running sums that the compiler keeps in registers: as many of the few meet a row of the many at once.
 AT_ONCE = 5
+# Converting a number to double precision takes as long as about so many products with it.
+CONVERTING = 16
 
 
 def all_matches(
@@ -281,6 +277,8 @@ def all_matches(
         Lengths of the rows, if they are not 1 but for the grid.
     """
     shape = (len(starts_a) - 1, len(starts_b) - 1)
+    if not is_worthwhile((len(faces_a) + CONVERTING) * faces_b.size):
+        return _by_runs(faces_a, starts_a, faces_b, starts_b, lengths_a, lengths_b)
     if len(faces_a) > FEW_ROWS or min(shape) == 0:
         screen = Screen(faces_a, starts_a, faces_b, starts_b, lengths_a, lengths_b)
         best, of_a, of_b = screen.finish(*np.indices(shape).reshape(2, -1))
@@ -306,6 +304,25 @@ def all_matches(
             modes_a[:, first:last],
             modes_b[:, first:last],
         )
+    return scores, modes_a, modes_b
+
+
+def _by_runs(
+    faces_a: Floats,
+    starts_a: Ints,
+    faces_b: Floats,
+    starts_b: Ints,
+    lengths_a: Doubles | None,
+    lengths_b: Doubles | None,
+) -> tuple[Doubles, Ints, Ints]:
+    """`best_pairs` of a few sets of b at a time, so that these lie in the cache in double precision."""
+    parts = [best_pairs(faces_a, starts_a, faces_b[:0], starts_b[:1], lengths_a, lengths_b)]
+    for first, last in _runs(starts_b, max(RUN // faces_b.shape[1], 1)):
+        rows = slice(starts_b[first], starts_b[last])
+        starts = starts_b[first : last + 1] - starts_b[first]
+        lengths = None if lengths_b is None else lengths_b[rows]
+        parts.append(best_pairs(faces_a, starts_a, faces_b[rows], starts, lengths_a, lengths))
+    scores, modes_a, modes_b = (np.concatenate(pieces, axis=1) for pieces in zip(*parts, strict=True))
     return scores, modes_a, modes_b
 
 
@@ -347,6 +364,131 @@ def multiply(few: Singles, many: Singles) -> Singles:
             products[row + 3, column] = with_d
             products[row + 4, column] = with_e
     return products
+
+
+def nearest_products(faces: Floats, starts: Ints, sets: Ints, few: Floats) -> Singles:
+    """Largest product of any face of each of some sets with any of a few, in single precision; (m,).
+
+    Parameters
+    ----------
+    faces : array (rows, d)
+        Sets lie one after the other; those that are not asked about are not read.
+    starts : array (n + 1,)
+        First row of each set, and the end.
+    sets : array (m,)
+        Numbers of the sets that are asked about.
+    few : array (k, d)
+    """
+    found = np.empty(len(sets), dtype=np.float32)
+    ends = starts[sets + 1]
+    starts = starts[sets]
+    if faces.dtype == np.float16:
+        stops = np.cumsum(ends - starts)
+        rows = np.arange(int(stops[-1]) if len(stops) else 0)
+        faces = widened(faces[rows + np.repeat(ends - stops, ends - starts)])
+        starts, ends = stops - (ends - starts), stops
+    # A few rows too many are copies of the last, which change no maximum.
+    padded = np.pad(widened(few), ((0, -len(few) % AT_ONCE), (0, 0)), mode="edge")
+    multiply_some(np.asarray(faces), starts, ends, padded, found)
+    return found
+
+
+@reordered
+def multiply_some(faces: Singles, starts: Ints, ends: Ints, few: Singles, found: Singles) -> None:
+    """Largest product of the rows of each set with the few, whose number is a multiple of AT_ONCE."""
+    for i in range(len(starts)):
+        best = np.float32(-np.inf)
+        for number in range(starts[i], ends[i]):
+            one = faces[number]
+            for row in range(0, len(few), AT_ONCE):
+                a, b, c, d, e = few[row], few[row + 1], few[row + 2], few[row + 3], few[row + 4]
+                with_a = with_b = with_c = with_d = with_e = np.float32(0.0)
+                for place in range(len(one)):
+                    with_a += a[place] * one[place]
+                    with_b += b[place] * one[place]
+                    with_c += c[place] * one[place]
+                    with_d += d[place] * one[place]
+                    with_e += e[place] * one[place]
+                best = max(best, with_a, with_b, with_c, with_d, with_e)
+        found[i] = best
+
+
+@reordered
+def multiply_pair(faces_a: Singles, faces_b: Singles, found: Singles) -> float:
+    """Products of the faces of two sets in single precision, into found (rows_a, rows_b); the largest."""
+    largest = np.float32(-np.inf)
+    last = len(faces_b) - 1
+    for row in range(len(faces_a)):
+        one = faces_a[row]
+        for column in range(0, len(faces_b), AT_ONCE):
+            # Columns too many are the last again.
+            a, b, c, d, e = (
+                faces_b[column],
+                faces_b[min(column + 1, last)],
+                faces_b[min(column + 2, last)],
+                faces_b[min(column + 3, last)],
+                faces_b[min(column + 4, last)],
+            )
+            with_a = with_b = with_c = with_d = with_e = np.float32(0.0)
+            for place in range(len(one)):
+                with_a += a[place] * one[place]
+                with_b += b[place] * one[place]
+                with_c += c[place] * one[place]
+                with_d += d[place] * one[place]
+                with_e += e[place] * one[place]
+            found[row, column] = with_a
+            found[row, min(column + 1, last)] = with_b
+            found[row, min(column + 2, last)] = with_c
+            found[row, min(column + 3, last)] = with_d
+            found[row, min(column + 4, last)] = with_e
+            largest = max(largest, with_a, with_b, with_c, with_d, with_e)
+    return float(largest)
+
+
+@compiled
+def match_pairs(
+    faces: Singles,
+    starts: Ints,
+    lengths: Doubles,
+    pairs_a: Ints,
+    pairs_b: Ints,
+    floors: Doubles,
+    margin: float,
+    scores: Doubles,
+    modes_a: Ints,
+    modes_b: Ints,
+) -> None:
+    """Best pair of faces for pairs of sets, exactly; ties go to the lowest position in a, then in b.
+
+    Parameters
+    ----------
+    faces, starts, lengths
+        Of all sets, as in `Screen`.
+    pairs_a, pairs_b : arrays (m,)
+        Numbers of the sets of each pair.
+    floors : array (m,)
+        A pair whose products in single precision stay further below than the margin is not finished, and
+        scores minus infinity.
+    """
+    widest = 0
+    for i in range(len(starts) - 1):
+        widest = max(widest, starts[i + 1] - starts[i])
+    room = np.empty((widest, widest), dtype=np.float32)
+    for pair in range(len(pairs_a)):
+        a, end_a = starts[pairs_a[pair]], starts[pairs_a[pair] + 1]
+        b, end_b = starts[pairs_b[pair]], starts[pairs_b[pair] + 1]
+        products = room[: end_a - a, : end_b - b]
+        largest = multiply_pair(faces[a:end_a], faces[b:end_b], products)
+        scores[pair] = -np.inf
+        if largest >= floors[pair] - margin:
+            scores[pair], modes_a[pair], modes_b[pair] = exact_match(
+                products,
+                faces[a:end_a],
+                lengths[a:end_a],
+                faces[b:end_b],
+                lengths[b:end_b],
+                largest - margin,
+            )
 
 
 @compiled

@@ -172,11 +172,14 @@ class Answering:
         question = self._question(ask, catalogue, known, search)
         together = [catalogue.ids[key] for key in ask.together if key in catalogue.ids]
         if ask.decisions:
-            decided = known_of(self._gallery, question.set_id, together)
+            decided = known_of(self._gallery, question.set_id, together, judged=known)
         else:
             decided = Known(tuple(Decided(one, GIVEN) for one in together))
         # What the search does not know yet was decided on all the same.
-        confirmed, rejected = (tuple(one for one in some if one.id in catalogue.facts) for some in decided)
+        confirmed, rejected = (
+            tuple(one for one in some if one.id in catalogue.facts)
+            for some in (decided.confirmed, decided.rejected)
+        )
         if question.set_id is not None and search.tables.numbers.keys() == {question.set_id}:
             alone = nobody(search, question.asked)
             refined = replace(alone, ranking=replace(alone.ranking, confirmed=confirmed, rejected=rejected))
@@ -187,8 +190,7 @@ class Answering:
         # Whoever asks too without having been confirmed is not shown as confirmed.
         confirmed = tuple(one for one in confirmed if one.reason != GIVEN)
         refined = replace(refined, ranking=replace(refined.ranking, confirmed=confirmed))
-        beside = set() if question.set_id is None else known.verdicts.apart(question.set_id)
-        is_decided = bool(confirmed or {one.id for one in rejected} - beside)
+        is_decided = bool(confirmed or {one.id for one in rejected} - decided.seen)
         return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0], is_decided)
 
     def _narrowed(self, found: Found, ask: SearchAsk) -> tuple[Found, int]:
