@@ -31,7 +31,7 @@ def test_what_it_copies_and_installs_is_there() -> None:
 def test_what_it_runs_is_a_command_with_these_options() -> None:
     [words] = re.findall(r"^CMD (.*)$", CONTAINER, re.MULTILINE)
     name, *given = json.loads(words)
-    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    command = get_command(app).get_command(None, name)  # type: ignore[attr-defined]
     asked = command.make_context(name, given).params
     assert (asked["host"], asked["port"], asked["browser"]) == ("0.0.0.0", 8417, False)
     # Compose puts there what the command looks for, at the port that it listens at.

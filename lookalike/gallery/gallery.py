@@ -64,15 +64,11 @@ class Gallery:
 
     Raises
     ------
-    BadInput
-        If an earlier version split it into several files: `lookalike merge` brings it back into one.
-    NotFound
-        If there is no such file and `create` is false.
+    BadInput, NotFound
+        If an earlier version split it into several files (see `lookalike merge`); or there is no such file.
     GalleryUnreadable, StorageFailed
         If the file is not a gallery, is damaged or was written by a newer version; or if the disk refuses.
 
-    Examples
-    --------
     >>> from lookalike import FaceSet, Gallery
     >>> with Gallery("films.gallery", create=True) as gallery:
     ...     gallery.add(FaceSet("clip-7", [[0.1, 0.9], [0.2, 0.8]])), len(gallery)

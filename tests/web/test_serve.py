@@ -113,7 +113,7 @@ def test_another_host_says_what_it_means(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.touch(mode=0o600)
     keys.write_text(f"nightly read {'k' * 22}\n")
-    words = ("--port", "0", "--host", "0.0.0.0", "--key-file", keys)
+    words = ("--port", "0", "--host", "0.0.0.0", "--key-file", str(keys))
     with serve(path, *words) as (process, base, entry, said):
         port = base.rpartition(":")[2]
         assert httpx.get(f"http://127.0.0.1:{port}/api/gallery").status_code == 401
