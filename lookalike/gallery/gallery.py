@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from numpy.typing import ArrayLike
 
@@ -23,19 +23,10 @@ from lookalike.gallery.history import Backup, Event
 from lookalike.gallery.media import MediaFile, Pair
 from lookalike.gallery.models import Model, Vectors
 from lookalike.gallery.opened import Opened
-from lookalike.gallery.set_rows import HINTS, SetFacts, Version
+from lookalike.gallery.set_rows import HINTS, SetFacts, Snapshot, Version
 from lookalike.gallery.wipe import WipeDue
 
-# Sets whose files are remembered: about 1 kB each.
-REMEMBERED: Final = 20_000
-
-
-class Snapshot(NamedTuple):
-    """The list of sets in one version of a gallery: its fingerprint, content hashes by id, facts by id."""
-
-    fingerprint: str
-    contents: dict[str, str]
-    listing: list[SetFacts]
+REMEMBERED: Final = 20_000  # sets whose files are remembered: about 1 kB each
 
 
 @dataclass
@@ -49,7 +40,11 @@ class _Remembered:
 
 
 def open_gallery(path: str | Path, create: bool = False, wait: float = 30.0) -> Gallery:
-    """Open the gallery file at a path; parameters and errors are those of `Gallery`."""
+    """Open the gallery file at a path; parameters and errors are those of `Gallery`.
+
+    >>> from lookalike import open_gallery
+    >>> open_gallery("new.gallery", create=True).close()
+    """
     return Gallery(path, create, wait)
 
 
@@ -69,12 +64,15 @@ class Gallery:
 
     Raises
     ------
-    BadInput
-        If an earlier version split it into several files: `lookalike merge` brings it back into one.
-    NotFound
-        If there is no such file and `create` is false.
+    BadInput, NotFound
+        If an earlier version split it into several files (see `lookalike merge`); or there is no such file.
     GalleryUnreadable, StorageFailed
         If the file is not a gallery, is damaged or was written by a newer version; or if the disk refuses.
+
+    >>> from lookalike import FaceSet, Gallery
+    >>> with Gallery("films.gallery", create=True) as gallery:
+    ...     gallery.add(FaceSet("clip-7", [[0.1, 0.9], [0.2, 0.8]])), len(gallery)
+    (True, 1)
     """
 
     def __init__(self, path: str | Path, create: bool = False, wait: float = 30.0) -> None:
@@ -292,10 +290,7 @@ class Gallery:
         return self._opened.lacks
 
     def settle(self) -> bool:
-        """Bring all that was kept into the file, so that it is whole by itself; False while others use it.
-
-        That is done when nobody has written for a moment, and when the gallery is closed.
-        """
+        """Bring all that was kept into the file, as closing does; False while others use it."""
         return self._opened.settle()
 
     def wipe_due(self) -> WipeDue | None:
