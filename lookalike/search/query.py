@@ -210,7 +210,8 @@ class Search:
         """
         said = [tuple(several(given)) for given in (confirmed, rejected)]
         if self._known_of is None or not decisions:
-            return Known(*(tuple(Decided(one, GIVEN) for one in given) for given in said))
+            same, others = (tuple(Decided(one, GIVEN) for one in given) for given in said)
+            return Known(same, others)
         own = name_of(query) if isinstance(query, str | Excerpt) else None
         return self._known_of(own, *said)
 
