@@ -16,7 +16,7 @@ from lookalike.engines.local import Local
 from lookalike.engines.ray import Ray
 from lookalike.indexing.slices import SpreadSets
 from lookalike.indexing.store import TableStore
-from lookalike.method.shortlist import Shortlist, Sizes, code_faces
+from lookalike.method.shortlist import Shortlist, Sizes, code_means
 from lookalike.parameters import MOST_PROXIES
 from lookalike.search.query import Search
 
@@ -24,7 +24,7 @@ SLICES = 2
 DIMENSION = 118
 SETS_OF_A_PERSON = 2
 # So short that it leaves out most of a gallery of half the size too.
-SHORT = Sizes(guessed=500, kept=250, alone=100, trusted=25)
+SHORT = Sizes(looked_at=1000, guessed=500, kept=250, alone=100, trusted=25)
 
 
 def run(toy: bool) -> list[dict[str, Any]]:
@@ -74,7 +74,7 @@ def run(toy: bool) -> list[dict[str, Any]]:
 
 def _shortlisted(search: Search) -> Search:
     """The same search on shortlists."""
-    shortlist = Shortlist(search.tables, code_faces(search.tables), SHORT)
+    shortlist = Shortlist(search.tables, code_means(search.tables), SHORT)
     return Search(search.tables, search.reranker, shortlist, search.calibration)
 
 
@@ -85,7 +85,7 @@ def _most_bytes(query: FaceSet) -> int:
     two modes of each set go to and fro, and number, mode and agreement of both sides of each proxy.
     """
     faces = SLICES * query.faces.size * 4
-    guesses = SLICES * SHORT.guessed * (8 + 4 + 8)
+    guesses = SLICES * SHORT.guessed * (8 + 8 + 4) + SHORT.spread * (8 + 4)
     targets = SHORT.kept + SHORT.trusted * SHORT.friends
     # One more than are asked, in case the query is among them.
     rows = targets * (1 + MOST_PROXIES + 1) * (8 + 8 + 2 * 8)

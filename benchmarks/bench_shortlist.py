@@ -19,7 +19,7 @@ from benchmarks.worlds import seconds
 from lookalike import Ranking, Search, train
 from lookalike.indexing.build import COUNT
 from lookalike.method.proxies import find_neighbours
-from lookalike.method.shortlist import Shortlist, code_faces
+from lookalike.method.shortlist import Shortlist, code_means
 from lookalike.method.sizes import index_need
 from lookalike.method.tables import Tables
 from lookalike.similarities.contract import PreparedSets
@@ -52,7 +52,7 @@ def measure(count: int, asked: int) -> list[dict[str, Any]]:
     often = np.flatnonzero(np.bincount(people)[people] > 1)
     queries = [tables.ids[n] for n in np.random.default_rng(2).choice(often, asked, replace=False)]
     start = time.perf_counter()
-    shortlist = Shortlist(tables, code_faces(tables))
+    shortlist = Shortlist(tables, code_means(tables))
     coding = time.perf_counter() - start
     found = []
     for name, aim in (("baseline", 0.2), ("auto", 1.0), ("learnt", 0.2)):
@@ -71,7 +71,7 @@ def measure(count: int, asked: int) -> list[dict[str, Any]]:
                 aim,
                 sets=count,
                 ranked=answers[1][0].total,
-                compared=_compared(short, queries[0]),
+                compared=shortlist.sizes.guessed,
                 seconds=times[1],
                 exhaustive_seconds=times[0],
                 coding_seconds=coding,
@@ -96,14 +96,6 @@ def measure(count: int, asked: int) -> list[dict[str, Any]]:
         )
     )
     return found
-
-
-def _compared(search: Search, query: str) -> int:
-    """How many sets a query is compared with for the scores of a shortlist."""
-    assert search.shortlist is not None
-    targets = search.shortlisted(search.shortlist, query)
-    *_, sets = search.among(query, targets[targets != search.tables.number(query)])
-    return len(sets)
 
 
 def _same(short: Search, whole: Search, queries: Sequence[str]) -> float:

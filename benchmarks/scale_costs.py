@@ -21,12 +21,12 @@ from lookalike.faceset import FaceSet
 from lookalike.gallery.gallery import Gallery
 from lookalike.indexing import slices
 from lookalike.indexing.slices import Slice, own_copy
-from lookalike.kernels.codes import Codes, is_available
+from lookalike.kernels.codes import Codes
 from lookalike.kernels.threads import one_blas_thread
 from lookalike.method.metafeatures import metafeatures
 from lookalike.method.proxies import _State, proxy_slots
 from lookalike.method.shortlist import Shortlist
-from lookalike.method.tables import Neighbours, Row, Tables, compare
+from lookalike.method.tables import Neighbours, Row, Tables, compare, means_of
 from lookalike.rerankers.adaptive import Adaptive
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
@@ -183,19 +183,17 @@ def _pooling(sets: PreparedSets) -> float:
 
 
 def _looking(sets: PreparedSets) -> tuple[float, float, float, float]:
-    """Bytes of a code; seconds of a query by shortlist, fixed and a coded face; and in batches."""
-    if not is_available():
-        return (float("nan"),) * 4
+    """Bytes of a code; seconds of a query by shortlist, fixed and a coded set; and in batches."""
     sizes = [len(sets) // 4, len(sets)]
     times = []
     for size in sizes:
         part = sets[:size]
-        codes = Codes.of(part.arrays["faces"])
+        codes = Codes.of(means_of(part.arrays["faces"], part.starts["faces"]))
         shortlist = Shortlist(_tables(part), codes)
         asked = [sets[number] for number in range(8)]
-        shortlist.targets(asked[0], True)
+        shortlist.of(asked[0], True)
         times.append(
-            processor_seconds(lambda s=shortlist, a=asked: [s.targets(one, True) for one in a]) / len(asked)  # type: ignore[misc]
+            processor_seconds(lambda s=shortlist, a=asked: [s.of(one, True) for one in a]) / len(asked)  # type: ignore[misc]
         )
     faces = sets.arrays["faces"]
     each = (times[1] - times[0]) / (len(faces) * (1 - sizes[0] / sizes[1]))

@@ -18,9 +18,7 @@ MORE_NODES = (1, 4, 16, 64, 256)
 SPREAD_OVER = (1_000_000, 10_000_000)
 YEAR, MONTH = 365 * DAY, 30 * DAY
 # Of `lookalike.method.shortlist.Sizes`: sets guessed, kept, and the neighbours of the best that join.
-GUESSED, KEPT, JOINED = 2000, 1000, 100 * 11
-# The same where kin are pooled: sets kept, and those that may be kin of the best.
-ALONE, KIN_JOINED = 400, 100 * 5
+GUESSED, KEPT, JOINED = 3072, 1000, 100 * 11
 # Seconds that whoever asks may be kept waiting by the wire, and by the wire of a shortlist.
 PATIENCE, SHORT_PATIENCE = 1.0, 0.1
 # Seconds between two times that unfinished lists are written (`collection/unfinished.py`).
@@ -127,7 +125,9 @@ def _queries(
     ranking_few += model.chosen_bytes(targets) / node.network
     # Proxies that are not on the shortlist are compared with the query by those who have them.
     agreeing_few += targets * model.PROXIES * cost.some_row / nodes
-    weighed, compared = model.needed(ALONE + KIN_JOINED)
+    # Whoever else has a say is as its level lets expect.
+    compared = targets
+    weighed, _ = model.needed(compared)
     needed = compared * (model.NUMBER + model.ROW_BYTES)
     pooling = needed / node.network + compared * cost.place_row + weighed * cost.pool
     ways = {

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lookalike.indexing.people import Identity, people
     from lookalike.ingest.add import add
     from lookalike.ranking import Answer, Ranking
+    from lookalike.search.estimator import SetNeighbors
     from lookalike.search.explain import Explanation, Influence, Relative, Witness
     from lookalike.search.query import Search, explain, find, open_search
 
@@ -38,6 +39,7 @@ __all__ = [
     "Ranking",
     "Relative",
     "Search",
+    "SetNeighbors",
     "Witness",
     "add",
     "evaluate",
@@ -76,6 +78,7 @@ _HOMES = {
     "Ranking": "ranking",
     "remove": "gallery.forget",
     "Search": "search.query",
+    "SetNeighbors": "search.estimator",
     "explain": "search.query",
     "find": "search.query",
     "open_search": "search.query",

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "name": "decisions.name",
     "undo": "decisions.undo",
     "serve": "serve.serve",
+    "mcp": "mcp.mcp",
     "evaluate": "evaluate.evaluate",
     "compare": "evaluate.compare",
     "status": "gallery.status",
@@ -49,8 +50,11 @@ COMMANDS: Final = {
     "doctor": "app.doctor",
     "models": "app.models",
 }
-# There was a command of this name: it says what to do instead, whatever it is given.
-GONE: Final[dict[str, dict[str, Any]]] = {
+# Options of `forget` as they were called before 0.14, which go on working.
+FORMER: Final = {"bar": "block", "bar-alike": "block-alike", "barred": "blocked", "unbar": "unblock"}
+SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    "forget": {"context_settings": {"token_normalize_func": lambda token: FORMER.get(token, token)}},
+    # There was a command of this name: it says what to do instead, whatever it is given.
     "split": {
         "hidden": True,
         "context_settings": {
@@ -58,7 +62,7 @@ GONE: Final[dict[str, dict[str, Any]]] = {
             "ignore_unknown_options": True,
             "help_option_names": [],
         },
-    }
+    },
 }
 
 
@@ -140,13 +144,13 @@ def _command(name: str) -> Any:
     module, _, function = COMMANDS[name].partition(".")
     alone = typer.Typer(add_completion=False)
     found = getattr(import_module(f"lookalike.cli.{module}"), function)
-    alone.command(name, cls=Command, **GONE.get(name, {}))(found)
+    alone.command(name, cls=Command, **SETTINGS.get(name, {}))(found)
     return typer.main.get_command(alone)
 
 
 app = typer.Typer(
     cls=Commands,
-    no_args_is_help=True,
+    # Both are made by `lookalike.cli.manual`, without a question put to the program at every key.
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -157,22 +161,46 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def start(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    completion: Annotated[
+        str | None, typer.Option(metavar="SHELL", help="Print the completion script of bash, zsh or fish.")
+    ] = None,
+    manual: Annotated[bool, typer.Option("--manual", help="Print the man page.")] = False,
+) -> None:
     """Find face sets in an unlabelled collection."""
+    if not (version or completion is not None or manual) and context.invoked_subcommand:
+        return
+    from lookalike.cli import manual as made
+
     if version:
         print(f"lookalike {__version__}")
-        raise typer.Exit
+    elif completion is not None:
+        print(made.completion(context.command, completion), end="")
+    elif manual:
+        print(made.manual(context.command), end="")
+    else:
+        print(made.FIRST, end="")
+    raise typer.Exit
 
 
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Where to put the collection.")] = Path("demo"),
     seed: Annotated[int, typer.Option(help="Another seed draws other people.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page at the end, if there is a screen.")
+    ] = True,
     quiet: Quiet = False,
 ) -> None:
     """Draw a collection of people who never existed, and find them: the whole tour in a minute."""
+    from lookalike.cli import serve
     from lookalike.cli.demo import run
 
-    run(folder, seed, Progresses(quiet))
+    gallery = run(folder, seed, Progresses(quiet))
+    if browser and serve.has_screen():
+        print()
+        serve.serve(gallery)
 
 
 def doctor(json: Json = False) -> None:

@@ -68,7 +68,6 @@ def findings(folder: Path) -> list[Finding]:
     found += [
         _tried("descriptor onnx, with a model of yours", lambda: _library("onnxruntime"), "onnx"),
         _tried("Parquet files", lambda: _library("pyarrow"), "parquet"),
-        _tried("shortlists of large galleries", lambda: _library("faiss", "faiss-cpu"), "large"),
         _tried("figures of reports", lambda: _library("matplotlib"), "report"),
     ]
     return found

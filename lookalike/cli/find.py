@@ -186,7 +186,7 @@ def find(
         bool | None,
         typer.Option(
             "--shortlist/--exhaustive",
-            help="Rank a shortlist or all sets (default: a shortlist from 50,000 sets on, where it can be).",
+            help="Rank a shortlist or all sets (default: a shortlist from 20,000 sets on, where it can be).",
             show_default=False,
         ),
     ] = None,
@@ -274,8 +274,9 @@ def find(
         _export_answers(opened, found[0], export, format, quiet)
         places = [_known(opened, ranking) for ranking in found]
     for ranking in found:
-        if ranking.total < ranking.sets:
-            say(f"a shortlist of {ranking.total} of {ranking.sets} sets was ranked; see --exhaustive", quiet)
+        if ranking.total < ranking.sets and search.shortlist is not None:
+            compared = f"compared with {search.shortlist.sizes.guessed} of {ranking.sets} sets"
+            say(f"{compared}, of which {ranking.total} were ranked; --exhaustive compares all", quiet)
     if json:
         told = [_told(*one) for one in zip(asked, found, places, strict=True)]
         if wanted:

@@ -302,7 +302,7 @@ def refuse_barred(
     path: Path, found: Barred, sets: Iterable[FaceSet], descriptor: str, file: str = ""
 ) -> None:
     """Refuse what was barred: whoever adds looks first, but only here nobody can bar it meanwhile."""
-    let_in = "let it in again by `lookalike forget --unbar`"
+    let_in = "let it in again by `lookalike forget --unblock`"
     if file and found.has_file(file):
         raise Conflict(f"this file was forgotten and must not enter {path} again: leave it out, or {let_in}")
     for faceset in sets if found else ():

@@ -23,7 +23,7 @@ from lookalike.indexing import transform
 from lookalike.indexing.slices import Hold, hold_slices, identity
 from lookalike.indexing.store import SECONDS_BETWEEN_KEEPING, StoredTables, TableStore, Unfinished
 from lookalike.indexing.transform import AUTO, hashes_of, prepare, ready_preparation, table_kind
-from lookalike.method.proxies import find_neighbours, grow_neighbours, update_neighbours
+from lookalike.method.proxies import find_neighbours, grow_neighbours, is_by_means, update_neighbours
 from lookalike.method.sizes import index_need, spread
 from lookalike.method.tables import HeldGallery, Neighbours, Tables
 from lookalike.preparations.contract import Preparation
@@ -393,6 +393,8 @@ def _built(plan: _Plan) -> Tables:
     held = plan.hold(sets)
     # Slices are sent other runs than are compared here.
     origin = plan.fingerprint if held is sets else f"{plan.fingerprint}-slices"
+    if held is sets and is_by_means(similarity, len(sets)):
+        origin = f"{plan.fingerprint}-means"
     work = Unfinished(plan.store, plan.unfinished, origin, SECONDS_BETWEEN_KEEPING)
     earlier = work.take_up()
     done, near = (0, None) if earlier is None else (earlier[0], Neighbours(**earlier[1]))

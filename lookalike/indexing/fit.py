@@ -18,10 +18,10 @@ from lookalike.gallery.gallery import Gallery
 from lookalike.indexing.build import index_fingerprint
 from lookalike.indexing.store import TableStore
 from lookalike.indexing.transform import table_kind
-from lookalike.kernels.codes import Codes, is_available
+from lookalike.kernels.codes import Codes
 from lookalike.kernels.threads import in_order
 from lookalike.method.calibration import EVEN, LEAST, NEVER, Calibration, reach
-from lookalike.method.shortlist import Shortlist, code_faces
+from lookalike.method.shortlist import Shortlist, code_means
 from lookalike.method.tables import Row, Tables, rows_of_some
 from lookalike.progress import Before, Task, Track, counted, silent
 from lookalike.rerankers.contract import Reranker
@@ -258,11 +258,9 @@ def _calibration_shaped_by(reranker: Reranker, seed: int) -> str:
 
 
 # Raised whenever the codes, or how they are stored, change.
-CODES_FORMAT = 2
-# From so many sets on, comparing a query with all of them takes longer than people like to wait.
-LARGE = 50_000
-# The same where kin are pooled, with whose cohorts a query must be compared too: a hundred thousand sets.
-HUGE = 1_000_000
+CODES_FORMAT = 3
+# From so many sets on, comparing a query with all of them takes several times as long as a shortlist.
+LARGE = 20_000
 
 
 def open_shortlist(
@@ -283,7 +281,7 @@ def open_shortlist(
     gallery : Gallery, optional
         The gallery the tables belong to: codes are kept beside it.
     before : callable, optional
-        Called before faces are coded for a gallery, which takes seconds for a million.
+        Called before sets are coded for a gallery, which takes seconds for a million.
 
     Raises
     ------
@@ -304,7 +302,6 @@ def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool 
     BadInput
         If it is wanted: the sentence says why not.
     """
-    # Looking for the library searches the whole path: not at every start.
     reason = _why_no_shortlist(similarity, reranker) if wanted else None
     if reason is not None:
         raise BadInput(f"a shortlist cannot be had: {reason}; leave it out to compare all sets")
@@ -313,8 +310,7 @@ def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool 
 def _is_shortlist_due(tables: Tables, reranker: Reranker, wanted: bool | None) -> bool:
     if wanted is not None:
         return wanted
-    least = HUGE if reranker.pools else LARGE
-    return len(tables) >= least and _why_no_shortlist(tables.similarity, reranker) is None
+    return len(tables) >= LARGE and _why_no_shortlist(tables.similarity, reranker) is None
 
 
 def _codes_kind(tables: Tables) -> str:
@@ -326,17 +322,15 @@ def _why_no_shortlist(similarity: SetSimilarity, reranker: Reranker) -> str | No
         return f"the second stage {registry.spec(reranker)} looks at all sets"
     if not similarity.compares_faces:
         return f"{registry.spec(similarity)} does not compare faces one by one"
-    if not is_available():
-        return "it needs faiss (pip install 'lookalike[large]')"
     return None
 
 
 def _codes(tables: Tables, gallery: Gallery | None, before: Before | None) -> Codes:
     def make() -> Codes:
         if before is not None and gallery is not None:
-            words = f"coding the faces of {counted(len(tables))} for shortlists first; this is kept"
+            words = f"coding {counted(len(tables))} for shortlists first; this is kept"
             before(Task("shortlist", words))
-        return code_faces(tables)
+        return code_means(tables)
 
     try:
         return kept(
@@ -344,5 +338,5 @@ def _codes(tables: Tables, gallery: Gallery | None, before: Before | None) -> Co
         )
     except StorageFailed as reason:
         # A gallery that may be read may be asked: making the codes takes seconds.
-        logger.warning("the codes of faces are not kept: %s", reason)
-        return code_faces(tables)
+        logger.warning("the codes of sets are not kept: %s", reason)
+        return code_means(tables)

@@ -27,6 +27,7 @@ from lookalike.method.tables import (
     compare,
     guess,
     joined,
+    means_of,
     set_blocks,
 )
 from lookalike.similarities.contract import Matches, NearMatches, PreparedSets, SetSimilarity
@@ -46,13 +47,13 @@ class Slice:
     sets: PreparedSets
     _codes: dict[bytes, Codes] = field(default_factory=dict, repr=False, compare=False)
 
-    def codes(self, points: NDArray[np.float32]) -> Codes:
-        """The codes of all faces by some points; those of the last points stay."""
-        found = self._codes.get(points.tobytes())
+    def codes(self, grid: NDArray[np.float32]) -> Codes:
+        """The codes of the means of all sets by a grid; those of the last grid stay."""
+        found = self._codes.get(grid.tobytes())
         if found is None:
-            found = Codes.of(self.similarity.faces(self.sets)[0], points)
+            found = Codes.of(means_of(*self.similarity.faces(self.sets)), grid)
             self._codes.clear()
-            self._codes[points.tobytes()] = found
+            self._codes[grid.tobytes()] = found
         return found
 
 
@@ -88,9 +89,16 @@ def matched_some(
     return matches, agreements(held, chosen[which], met, others)
 
 
-def guessed(held: Slice, points: NDArray[np.float32], asked: NDArray[Any], most: int) -> Guessed:
+def guessed(
+    held: Slice,
+    grid: NDArray[np.float32],
+    asked: NDArray[Any],
+    most: int,
+    floor: int,
+    others: NDArray[np.int64],
+) -> Guessed:
     """Find the sets that are guessed to be nearest to some faces."""
-    return guess(*held.similarity.faces(held.sets), held.codes(points), asked, most)
+    return guess(*held.similarity.faces(held.sets), held.codes(grid), asked, most, floor, others)
 
 
 def near_later(
@@ -169,8 +177,8 @@ class SpreadSets(HeldGallery):
         self.similarity = similarity
         self._sets = sets
         self._sizes = np.asarray(similarity.sizes(sets))
-        # The points that codes were made by, and what stands for them in questions.
-        self._points: tuple[NDArray[np.float32], Any] | None = None
+        # The grid that codes were made by, and what stands for it in questions.
+        self._grid: tuple[NDArray[np.float32], Any] | None = None
         self._owner = np.empty(len(sets), dtype=np.int64)
         self._place = np.empty(len(sets), dtype=np.int64)
         for number, own in enumerate(self.places):
@@ -237,15 +245,24 @@ class SpreadSets(HeldGallery):
         pieces = zip(*(found[each] for each in range(len(self.places))), strict=True)
         return Matches(*(_merged(others, each) for each in pieces))
 
-    def guess(self, points: NDArray[np.float32], asked: NDArray[Any], most: int) -> Guessed:
+    def guess(
+        self, grid: NDArray[np.float32], asked: NDArray[Any], most: int, floor: int, others: NDArray[np.int64]
+    ) -> Guessed:
         """Let every slice guess, and take the best: one round."""
-        if self._points is None or self._points[0] is not points:
-            self._points = points, self.residents.share(points)
-        found = self.residents.ask_all(guessed, self._points[1], asked, most)
-        numbered = [
-            guess._replace(sets=own[guess.sets]) for own, guess in zip(self.places, found, strict=True)
-        ]
-        return joined(numbered, most)
+        if self._grid is None or self._grid[0] is not grid:
+            self._grid = grid, self.residents.share(grid)
+        wheres = self.by_owner(others)
+        nobody = np.empty(0, dtype=np.int64)
+        given = {
+            number: (self._grid[1], asked, most, floor, self._place[others[wheres.get(number, nobody)]])
+            for number in range(len(self.places))
+        }
+        answers = self.residents.ask(guessed, given)
+        found = joined(
+            [one._replace(sets=self.places[number][one.sets]) for number, one in answers.items()], most
+        )
+        order = np.concatenate([wheres.get(number, nobody) for number in answers])
+        return found._replace(others=found.others[np.argsort(order)])
 
     def divided(self, work: Callable[..., Any], given: tuple[Any, ...], total: int) -> list[Any]:
         """Give each slice an equal part: one round."""

@@ -31,7 +31,7 @@ AUTO = "auto"
 # Raised whenever how a preparation is stored changes.
 FORMAT = 1
 # On fewer sets a preparation is learnt too badly to be a default: below 100 it made some random halves of the
-# development collections worse (chosen with labels, see docs/method.md).
+# development collections worse (chosen with labels, see docs/explanation/method.md).
 FEWEST_SETS = 100
 # More faces than these tell nothing new, and each takes time.
 MOST_FACES = 50_000

@@ -366,6 +366,131 @@ def multiply(few: Singles, many: Singles) -> Singles:
     return products
 
 
+def nearest_products(faces: Floats, starts: Ints, sets: Ints, few: Floats) -> Singles:
+    """Largest product of any face of each of some sets with any of a few, in single precision; (m,).
+
+    Parameters
+    ----------
+    faces : array (rows, d)
+        Sets lie one after the other; those that are not asked about are not read.
+    starts : array (n + 1,)
+        First row of each set, and the end.
+    sets : array (m,)
+        Numbers of the sets that are asked about.
+    few : array (k, d)
+    """
+    found = np.empty(len(sets), dtype=np.float32)
+    ends = starts[sets + 1]
+    starts = starts[sets]
+    if faces.dtype == np.float16:
+        stops = np.cumsum(ends - starts)
+        rows = np.arange(int(stops[-1]) if len(stops) else 0)
+        faces = widened(faces[rows + np.repeat(ends - stops, ends - starts)])
+        starts, ends = stops - (ends - starts), stops
+    # A few rows too many are copies of the last, which change no maximum.
+    padded = np.pad(widened(few), ((0, -len(few) % AT_ONCE), (0, 0)), mode="edge")
+    multiply_some(np.asarray(faces), starts, ends, padded, found)
+    return found
+
+
+@reordered
+def multiply_some(faces: Singles, starts: Ints, ends: Ints, few: Singles, found: Singles) -> None:
+    """Largest product of the rows of each set with the few, whose number is a multiple of AT_ONCE."""
+    for i in range(len(starts)):
+        best = np.float32(-np.inf)
+        for number in range(starts[i], ends[i]):
+            one = faces[number]
+            for row in range(0, len(few), AT_ONCE):
+                a, b, c, d, e = few[row], few[row + 1], few[row + 2], few[row + 3], few[row + 4]
+                with_a = with_b = with_c = with_d = with_e = np.float32(0.0)
+                for place in range(len(one)):
+                    with_a += a[place] * one[place]
+                    with_b += b[place] * one[place]
+                    with_c += c[place] * one[place]
+                    with_d += d[place] * one[place]
+                    with_e += e[place] * one[place]
+                best = max(best, with_a, with_b, with_c, with_d, with_e)
+        found[i] = best
+
+
+@reordered
+def multiply_pair(faces_a: Singles, faces_b: Singles, found: Singles) -> float:
+    """Products of the faces of two sets in single precision, into found (rows_a, rows_b); the largest."""
+    largest = np.float32(-np.inf)
+    last = len(faces_b) - 1
+    for row in range(len(faces_a)):
+        one = faces_a[row]
+        for column in range(0, len(faces_b), AT_ONCE):
+            # Columns too many are the last again.
+            a, b, c, d, e = (
+                faces_b[column],
+                faces_b[min(column + 1, last)],
+                faces_b[min(column + 2, last)],
+                faces_b[min(column + 3, last)],
+                faces_b[min(column + 4, last)],
+            )
+            with_a = with_b = with_c = with_d = with_e = np.float32(0.0)
+            for place in range(len(one)):
+                with_a += a[place] * one[place]
+                with_b += b[place] * one[place]
+                with_c += c[place] * one[place]
+                with_d += d[place] * one[place]
+                with_e += e[place] * one[place]
+            found[row, column] = with_a
+            found[row, min(column + 1, last)] = with_b
+            found[row, min(column + 2, last)] = with_c
+            found[row, min(column + 3, last)] = with_d
+            found[row, min(column + 4, last)] = with_e
+            largest = max(largest, with_a, with_b, with_c, with_d, with_e)
+    return float(largest)
+
+
+@compiled
+def match_pairs(
+    faces: Singles,
+    starts: Ints,
+    lengths: Doubles,
+    pairs_a: Ints,
+    pairs_b: Ints,
+    floors: Doubles,
+    margin: float,
+    scores: Doubles,
+    modes_a: Ints,
+    modes_b: Ints,
+) -> None:
+    """Best pair of faces for pairs of sets, exactly; ties go to the lowest position in a, then in b.
+
+    Parameters
+    ----------
+    faces, starts, lengths
+        Of all sets, as in `Screen`.
+    pairs_a, pairs_b : arrays (m,)
+        Numbers of the sets of each pair.
+    floors : array (m,)
+        A pair whose products in single precision stay further below than the margin is not finished, and
+        scores minus infinity.
+    """
+    widest = 0
+    for i in range(len(starts) - 1):
+        widest = max(widest, starts[i + 1] - starts[i])
+    room = np.empty((widest, widest), dtype=np.float32)
+    for pair in range(len(pairs_a)):
+        a, end_a = starts[pairs_a[pair]], starts[pairs_a[pair] + 1]
+        b, end_b = starts[pairs_b[pair]], starts[pairs_b[pair] + 1]
+        products = room[: end_a - a, : end_b - b]
+        largest = multiply_pair(faces[a:end_a], faces[b:end_b], products)
+        scores[pair] = -np.inf
+        if largest >= floors[pair] - margin:
+            scores[pair], modes_a[pair], modes_b[pair] = exact_match(
+                products,
+                faces[a:end_a],
+                lengths[a:end_a],
+                faces[b:end_b],
+                lengths[b:end_b],
+                largest - margin,
+            )
+
+
 @compiled
 def _finish(
     products: Singles,

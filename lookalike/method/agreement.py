@@ -129,7 +129,7 @@ TINY = 1e-6
 # Odds of one person by agreement: so many times its logit and the doublings of the lists that are closed,
 # since the lists of two sets of many coincide less than those of two of a few. Twice as many sets have twice
 # as many strangers among them, which halves the odds. Chosen with labels, by a logistic regression on
-# galleries of many shapes (docs/method.md).
+# galleries of many shapes (docs/explanation/method.md).
 SLOPE, LEVEL = 2.7, -1.5
 # Odds by agreement begin to count, and count alone, where so much is closed (chosen with labels).
 HARDLY, CLEARLY = 0.3, 0.5

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels.threads import in_order
+from lookalike.kernels.threads import blocks, in_order
 from lookalike.kernels.topk import let_in
-from lookalike.method.tables import Compared, Held, Lists, Neighbours, beside, set_blocks, whole
+from lookalike.method.tables import Compared, Held, Lists, Neighbours, beside, means_of, set_blocks, whole
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
@@ -20,6 +20,10 @@ from lookalike.similarities.contract import PreparedSets, SetSimilarity
 REBUILD_SHARE = 0.5
 # Sets of the first run that is sent to slices; and the share of those before it that a later one has at most.
 FIRST_RUN = 8
+# From so many sets on neighbours are looked for among the sets of the nearest means: so many times as many as
+# are kept are compared. Sets of a run, means that they meet at once, and means that tell how near that is.
+MANY, WIDER = 20_000, 8
+MEANS_RUN, MEANS_BLOCK, MEANS_SAMPLE = 256, 8192, 8192
 # For arrays that may only be read, as answers of slices may be, machine code would be made anew.
 LAYOUT: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 # Only proxies are asked through which faces: one more than there can be, because a query is passed over.
@@ -29,7 +33,7 @@ WITH_MODES = MOST_PROXIES + 1
 def find_neighbours(
     similarity: SetSimilarity, sets: PreparedSets | Held, count: int, track: Track = silent
 ) -> Neighbours:
-    """Compare all pairs of sets and keep the nearest of each.
+    """Compare all pairs of sets, or of very many those of near means, and keep the nearest of each.
 
     Each pair is compared once, the lower number first, so that the result does not depend on the blocks.
 
@@ -74,7 +78,11 @@ def grow_neighbours(
     if known is not None:
         state.fill(np.arange(len(sets)), known.sets, list(known[1:]))
     runs = set_blocks(similarity, sets)
-    if isinstance(sets, Held):
+    compared: Iterator[Compared]
+    if isinstance(sets, PreparedSets) and is_by_means(similarity, len(sets)):
+        runs = blocks(len(sets), MEANS_RUN)
+        compared, steps = _near_by_means(similarity, sets, runs[done:], state), len(runs) - done
+    elif isinstance(sets, Held):
         runs = list(_short_at_first(runs))
         compared, steps = whole(sets).near(runs[done:], state.floors, state.count), len(runs) - done
     else:
@@ -87,6 +95,11 @@ def grow_neighbours(
         if ends_run:
             done += 1
             yield done, state.neighbours()
+
+
+def is_by_means(similarity: SetSimilarity, total: int) -> bool:
+    """Whether neighbours of so many sets in one place are looked for among the sets of the nearest means."""
+    return similarity.by_means and total >= MANY
 
 
 def _short_at_first(runs: Sequence[slice]) -> Iterator[slice]:
@@ -117,6 +130,41 @@ def _near(
         return Compared([numbered], right.stop == len(sets))
 
     return in_order(part, pairs)
+
+
+def _near_by_means(
+    similarity: SetSimilarity, sets: PreparedSets, runs: Sequence[slice], state: _State
+) -> Iterator[Compared]:
+    """Compare each run of sets with those whose means are nearest to theirs."""
+    means = means_of(*similarity.faces(sets))
+    total, wanted = len(means), WIDER * max(state.count, 1)
+    some = means[:: max(1, total // MEANS_SAMPLE)]
+    place = max(0, len(some) - 1 - wanted * len(some) // total)
+
+    def reach(run: slice) -> NDArray[np.float32]:
+        found: NDArray[np.float32] = np.partition(means[run] @ some.T, place, axis=1)[:, place]
+        return found
+
+    # What about as many means as are wanted reach, told from some of them.
+    floors = np.concatenate(list(in_order(reach, blocks(total, MEANS_RUN))))
+
+    def part(run: slice) -> Compared:
+        own, met = means[run], []
+        for where in blocks(total, MEANS_BLOCK):
+            products = own @ means[where].T
+            near = products >= floors[run, None]
+            # A set of an earlier run that this one is near to has been compared with it.
+            earlier = max(0, min(run.start, where.stop) - where.start)
+            near[:, :earlier] &= products[:, :earlier] < floors[where][:earlier]
+            rows, columns = np.nonzero(near)
+            met.append(np.stack([rows + run.start, columns + where.start]))
+        # The lower number first; a pair that reaches neither list is not finished.
+        low, high = np.sort(np.concatenate(met, axis=1), axis=0)
+        low, high = low[low != high], high[low != high]
+        reached = np.minimum(state.floors(low), state.floors(high))
+        return Compared([similarity.match_pairs(sets, low, high, reached)], True)
+
+    return in_order(part, runs)
 
 
 def update_neighbours(

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
+from lookalike.faceset import evenly
 from lookalike.kernels.codes import Codes
 from lookalike.kernels.topk import united
 from lookalike.method.metafeatures import pairs_of
 from lookalike.method.proxies import proxy_slots
-from lookalike.method.tables import Held, Neighbours, Tables, guess, whole
+from lookalike.method.tables import Guessed, Held, Near, Neighbours, Tables, guess, means_of, whole
 from lookalike.similarities.contract import Prepared, PreparedSets
 
 Numbers = NDArray[np.int64]
@@ -21,25 +22,35 @@ Numbers = NDArray[np.int64]
 class Sizes(NamedTuple):
     """How far to look; more finds more and takes longer."""
 
-    guessed: int = 2000  # sets whose coded faces come nearest, which are looked at
+    looked_at: int = 12288  # sets, about, whose coded means come nearest to that of the query
+    guessed: int = 3072  # those whose coded means come nearest to a face of it, with which it is compared
     kept: int = 1000  # those of them whose faces are nearest, which are ranked
-    alone: int = 400  # the same where no proxies are asked
+    alone: int = 400  # the same where nobody speaks for a set
     trusted: int = 100  # best of these, whose own neighbours are ranked too
     friends: int = 11  # so many of each
     served: int = 100  # answers for which that is enough
-    # A query of very many faces is looked up by some of them, evenly spread.
+    # A query of very many faces is compared by some of them, evenly spread.
     asked: int = 32
+    # Sets from all over the gallery that tell how near a query is to those with which it is not compared.
+    spread: int = 256
 
 
-def code_faces(tables: Tables) -> Codes:
-    """Code the faces of all sets, a sixteenth of their memory; seconds for a million.
+def code_means(tables: Tables) -> Codes:
+    """Code the mean face of every set, half a byte a component; seconds for a million sets.
 
     Raises
     ------
     BadInput
-        If the similarity does not compare faces one by one, or the library is not installed.
+        If the similarity does not compare faces one by one.
     """
-    return Codes.of(_faces(tables)[0])
+    return Codes.of(means_of(*_faces(tables)))
+
+
+class Shortlisted(NamedTuple):
+    """What a shortlist says of a query."""
+
+    targets: Numbers  # (m,): numbers of the sets to rank, in increasing order; the query may be among them
+    near: Near
 
 
 class Shortlist:
@@ -49,15 +60,15 @@ class Shortlist:
     ----------
     tables : Tables
     codes : Codes
-        As `code_faces` makes them.
+        As `code_means` makes them.
     sizes : Sizes
     """
 
     def __init__(self, tables: Tables, codes: Codes, sizes: Sizes | None = None) -> None:
-        dimension, count = tables.similarity.faces(tables.sets[:1])[0].shape[1], len(_faces(tables)[0])
-        if len(codes) != count or codes.dimension - dimension not in (0, 1):
+        dimension, count = tables.similarity.faces(tables.sets[:1])[0].shape[1], len(tables)
+        if len(codes) != count or codes.dimension != dimension:
             raise BadInput(
-                f"there are codes of {len(codes)} faces of {codes.dimension} numbers for {count} faces "
+                f"there are codes of {len(codes)} sets of {codes.dimension} numbers a face for {count} sets "
                 f"of {dimension}: make them again"
             )
         self.tables = tables
@@ -65,32 +76,32 @@ class Shortlist:
         self.sizes = sizes or Sizes()
 
     def serves(self, top: int | None) -> bool:
-        """Whether it has so many answers, and the gallery more; None stands for all."""
-        return top is not None and top <= self.sizes.served < len(self.tables)
+        """Whether it has so many answers, and fewer sets to compare than there are; None stands for all."""
+        return top is not None and top <= self.sizes.served and self.sizes.guessed < len(self.tables)
 
-    def targets(self, query: Prepared, proxies: bool, pools: int = 0) -> Numbers:
-        """Numbers of the sets to rank, in increasing order; the query itself may be among them.
+    def of(self, query: Prepared, spoken_for: bool) -> Shortlisted:
+        """Find the sets to rank, and whom else a query was compared with.
 
-        If proxies will be asked, more sets stay. If others speak for a set, proxies or ``pools`` of its
-        nearest, the neighbours of the very nearest join: a set that does not resemble the query may resemble
-        one that does.
+        If others will speak for a set, proxies or kin, more sets stay, and the neighbours of the very nearest
+        join: a set that does not resemble the query may resemble one that does.
         """
-        sizes = self.sizes
-        near = self._nearest(query)
-        kept, joining = (sizes.kept, sizes.friends) if proxies else (sizes.alone, pools)
-        friends = self.tables.neighbours.sets[near[: sizes.trusted], :joining]
-        return np.union1d(near[:kept], friends)
+        sizes, total = self.sizes, len(self.tables)
+        some = np.unique(np.linspace(0, total - 1, min(sizes.spread, total)).astype(np.int64))
+        found = self._guessed(query, some)
+        order = np.lexsort((found.sets, -found.nearest))
+        best = found.sets[order[: sizes.kept if spoken_for else sizes.alone]]
+        friends = self.tables.neighbours.sets[best[: sizes.trusted], : sizes.friends if spoken_for else 0]
+        near = Near(found.sets, found.nearest.astype(np.float64), some, found.others.astype(np.float64))
+        return Shortlisted(united(total, best, friends), near)
 
-    def _nearest(self, query: Prepared) -> Numbers:
-        """Sets by their nearest face, of those that the codes guess to be near; nearest first."""
+    def _guessed(self, query: Prepared, some: Numbers) -> Guessed:
         tables, most = self.tables, self.sizes.guessed
-        asked, _ = tables.similarity.faces(PreparedSets.join([query]))
-        some = np.unique(np.linspace(0, len(asked) - 1, min(len(asked), self.sizes.asked)).astype(int))
+        faces, _ = tables.similarity.faces(PreparedSets.join([query]))
+        asked = faces[evenly(len(faces), self.sizes.asked)]
+        floor = self.codes.floor(asked, self.sizes.looked_at)
         if isinstance(tables.sets, Held):
-            found = whole(tables.sets).guess(self.codes.points, asked[some], most)
-        else:
-            found = guess(*_faces(tables), self.codes, asked[some], most)
-        return found.sets[np.lexsort((found.sets, -found.nearest))]
+            return whole(tables.sets).guess(self.codes.grid, asked, most, floor, some)
+        return guess(*_faces(tables), self.codes, asked, most, floor, some)
 
 
 def _faces(tables: Tables) -> tuple[NDArray[Any], Numbers]:
@@ -109,9 +120,7 @@ class Narrowed(NamedTuple):
     sets: Numbers  # (m,): the numbers that all of them have in the gallery
 
 
-def narrowed(
-    tables: Tables, targets: Numbers, member: int | None, proxies: int, needs: Numbers | None = None
-) -> Narrowed:
+def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int) -> Narrowed:
     """The tables of some targets, with everything that second stages may ask about them.
 
     Parameters
@@ -123,8 +132,6 @@ def narrowed(
         The query's number if it is in the gallery.
     proxies : int
         How many proxies of each target will be asked.
-    needs : array, optional
-        Numbers of more sets that the query must be compared with.
     """
     # One more than asked, because a query that is a member is passed over.
     columns = proxies + 1 if proxies else 0
@@ -132,7 +139,7 @@ def narrowed(
         **{name: array[targets, :columns] for name, array in tables.neighbours._asdict().items()}
     )
     query = np.array([] if member is None else [member], dtype=np.int64)
-    asked = united(len(tables), targets, near.sets, targets[:0] if needs is None else needs, query)
+    asked = united(len(tables), targets, near.sets, query)
     chosen = np.concatenate([targets, np.delete(asked, np.searchsorted(asked, targets))])
     order = np.argsort(chosen, kind="stable")
     near = near._replace(sets=order[np.searchsorted(chosen, near.sets, sorter=order)])

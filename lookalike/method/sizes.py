@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lookalike.kernels.threads import thread_count
 from lookalike.method import tables
-from lookalike.method.proxies import WITH_MODES
+from lookalike.method.proxies import WITH_MODES, is_by_means
 from lookalike.resources import Need
 from lookalike.similarities.contract import MOST_COMPARED, Prepared, PreparedSets, SetSimilarity
 
@@ -60,12 +60,15 @@ def index_need(
     for_each = 8 * len(prepared[0]) + 64
     sets = int(_along(faces[chosen], sizes, faces).sum()) + for_each * len(faces)
     lists = lists_bytes(similarity, len(faces), count)
-    rows = similarity.sizes(PreparedSets.join(prepared)).mean() * len(faces)
+    some = PreparedSets.join(prepared)
+    # Where neighbours are looked for by means, there is one for each set, in single precision.
+    means = 4 * len(faces) * similarity.faces(some)[0].shape[1] if is_by_means(similarity, len(faces)) else 0
+    rows = similarity.sizes(some).mean() * len(faces)
     # Sets are joined while their parts are still there; lists grow from those of an interrupted index, and on
     # the disk they are kept, were kept before, and are finished.
     # Each set is prepared by tables of its faces, each with each, three at a time.
     widest = int(min(faces.max(initial=0), MOST_COMPARED)) if similarity.compares_faces else 0
-    return Need(2 * sets + 2 * lists + max(blocks_bytes(rows), 24 * widest**2), sets + 3 * lists)
+    return Need(2 * sets + 2 * lists + means + max(blocks_bytes(rows), 24 * widest**2), sets + 3 * lists)
 
 
 def blocks_bytes(rows: float) -> int:

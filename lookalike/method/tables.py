@@ -18,25 +18,48 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, NotFound
 from lookalike.kernels.codes import Codes
-from lookalike.kernels.threads import in_order, thread_count
+from lookalike.kernels.screening import nearest_products
+from lookalike.kernels.threads import blocks, in_order, thread_count
 from lookalike.kernels.topk import best_first
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.similarities.contract import Matches, NearMatches, Prepared, PreparedSets, SetSimilarity, group
 
+# Sets whose means are made at a time.
+MEANS = 1 << 14
+
 
 class Guessed(NamedTuple):
-    """Some sets, by the guess about their nearest face, nearest first; ties go to the lower number."""
+    """Sets that are guessed to be nearest to a query, by increasing number, and how near they are."""
 
     sets: NDArray[np.int64]  # (k,)
-    guesses: NDArray[np.float32]  # (k,): product of their face that is guessed to be nearest
-    nearest: NDArray[np.float64]  # (k,): product of the face that is
+    guesses: NDArray[np.int64]  # (k,): by which they were chosen, ties for the lower number
+    nearest: NDArray[np.float32]  # (k,): largest product of two faces, in single precision
+    others: NDArray[np.float32]  # (m,): the same of the sets that were asked about besides
+
+
+def means_of(faces: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The mean face of each set; (n, d)."""
+    found = np.empty((len(starts) - 1, faces.shape[1]), dtype=np.float32)
+    for where in blocks(len(found), MEANS):
+        first, last = starts[where.start], starts[where.stop]
+        some = faces[first:last].astype(np.float32, copy=False)
+        # Added up set by set: the same bits for one set and for a million.
+        found[where] = np.add.reduceat(some, starts[where] - first, axis=0)
+    found /= np.diff(starts)[:, None].astype(np.float32)
+    return found
 
 
 def guess(
-    faces: NDArray[Any], starts: NDArray[np.int64], codes: Codes, asked: NDArray[Any], most: int
+    faces: NDArray[Any],
+    starts: NDArray[np.int64],
+    codes: Codes,
+    asked: NDArray[Any],
+    most: int,
+    floor: int,
+    others: NDArray[np.int64],
 ) -> Guessed:
-    """Find the sets that are guessed to be nearest to any of the faces asked with.
+    """Find the sets whose mean is guessed to be nearest to any of the faces asked with, and compare them.
 
     Parameters
     ----------
@@ -45,62 +68,27 @@ def guess(
     starts : array (sets + 1,)
         Where each set begins.
     codes : Codes
-        Of these faces.
+        Of the means of these sets.
     asked : array (q, d)
         Faces of a query.
     most : int
         How many sets, as far as there are so many.
+    floor : int
+        As `Codes.floor` of the whole gallery tells it: sets below it are not looked at.
+    others : array (m,)
+        Numbers of sets that are compared besides.
     """
-    count = most
-    while True:
-        numbers, products = codes.nearest(asked, count)
-        products = np.where(numbers < 0, -np.inf, products)
-        # A face that is nearer than the last one of every list is in a list: all others may be missing.
-        is_all = numbers.shape[1] == len(codes)
-        sure = products > (-np.inf if is_all else products[:, -1].max())
-        owners = np.searchsorted(starts, numbers[sure], side="right") - 1
-        sets, guesses = _largest(owners, products[sure])
-        if is_all or len(sets) >= most:
-            break
-        count *= 2  # sets of many faces, or very many ties
-    if len(sets) < most:
-        # The library does not name faces with the smallest sum there can be: nothing is less near.
-        others = np.setdiff1d(np.arange(len(starts) - 1), sets)
-        sets = np.concatenate([sets, others])
-        guesses = np.concatenate([guesses, np.full(len(others), -np.inf, dtype=np.float32)])
-    order = np.lexsort((sets, -guesses))[:most]
-    sets, guesses = sets[order], guesses[order]
-    return Guessed(sets, guesses, _nearest(faces, starts, sets, asked))
+    sets, guesses = codes.nearest(asked, most, floor)
+    nearest = nearest_products(faces, starts, np.concatenate([sets, others]), asked)
+    return Guessed(sets, guesses, nearest[: len(sets)], nearest[len(sets) :])
 
 
 def joined(parts: Sequence[Guessed], most: int) -> Guessed:
     """The best of several guesses about different sets, numbered alike."""
-    sets, guesses, nearest = map(np.concatenate, zip(*parts, strict=True))
-    order = np.lexsort((sets, -guesses))[:most]
-    return Guessed(sets[order], guesses[order], nearest[order])
-
-
-def _largest(
-    owners: NDArray[np.int64], products: NDArray[np.float32]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Each owner once, with its largest product."""
-    order = np.argsort(owners, kind="stable")
-    sets, first = np.unique(owners[order], return_index=True)
-    return sets, np.maximum.reduceat(products[order], first) if len(sets) else products[:0]
-
-
-def _nearest(
-    faces: NDArray[Any], starts: NDArray[np.int64], sets: NDArray[np.int64], asked: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Largest product of any face of each set with any face asked with."""
-    if not len(sets):
-        return np.empty(0)
-    sizes = starts[sets + 1] - starts[sets]
-    first = np.cumsum(sizes) - sizes
-    rows = np.arange(int(sizes.sum())) + np.repeat(starts[sets] - first, sizes)
-    # Products of faces are exact in double precision, whatever the order of adding up.
-    products = np.take(faces, rows, axis=0).astype(np.float64) @ asked.T.astype(np.float64)
-    return np.maximum.reduceat(products.max(axis=1), first)
+    sets, guesses, nearest, others = map(np.concatenate, zip(*parts, strict=True))
+    chosen = np.lexsort((sets, -guesses))[:most]
+    chosen = chosen[np.argsort(sets[chosen])]
+    return Guessed(sets[chosen], guesses[chosen], nearest[chosen], others)
 
 
 # Held: prepared sets that others hold too, and what is asked of them where they are held.
@@ -167,8 +155,10 @@ class HeldGallery(Held):
         """Match one set, as a, with every other set, in their order; (1, n - 1)."""
 
     @abstractmethod
-    def guess(self, points: NDArray[np.float32], asked: NDArray[Any], most: int) -> Guessed:
-        """Find the sets that are guessed to be nearest to some faces, coded by these points."""
+    def guess(
+        self, grid: NDArray[np.float32], asked: NDArray[Any], most: int, floor: int, others: NDArray[np.int64]
+    ) -> Guessed:
+        """Find the sets that are guessed to be nearest to some faces, by codes of this grid; see `guess`."""
 
     @abstractmethod
     def divided(self, work: Callable[..., Any], given: tuple[Any, ...], total: int) -> list[Any]:
@@ -326,6 +316,15 @@ class PartialRow(NamedTuple):
         return self._replace(sets=sets, scores=self.scores[np.searchsorted(self.sets, sets)])
 
 
+class Near(NamedTuple):
+    """What a query was compared with in single precision, to tell which sets are worth ranking."""
+
+    sets: NDArray[np.int64]  # (m,): the nearest, by increasing number
+    scores: NDArray[np.float64]  # (m,)
+    spread: NDArray[np.int64]  # (k,): some from all over the gallery
+    spread_scores: NDArray[np.float64]  # (k,)
+
+
 def nearest_to(row: Row | PartialRow, count: int) -> NDArray[np.int64]:
     """Numbers of the sets nearest to a query, nearest first, itself left out; ties go to the lower number."""
     # One more, in case the query is among them.
@@ -393,13 +392,13 @@ def _runs(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets) 
     A run of several blocks makes no more products with a few rows than one block with another, and threads
     that change hands less often wait less.
     """
-    blocks = set_blocks(similarity, sets)
+    pieces = set_blocks(similarity, sets)
     together = max(BLOCK_ROWS // max(int(similarity.sizes(queries).sum()), 1), 1)
     # Two for each thread, so that one that is held up leaves some of its work to the others.
     turns = 2 * thread_count()
-    count = -(-len(blocks) // (together * turns)) * turns
-    if count >= len(blocks):
-        return blocks
+    count = -(-len(pieces) // (together * turns)) * turns
+    if count >= len(pieces):
+        return pieces
     ends = np.cumsum(similarity.sizes(sets))
     stops = np.searchsorted(ends, ends[-1] * np.arange(1, count) / count) + 1
     return [slice(a, b) for a, b in pairwise([0, *stops.tolist(), len(sets)]) if a < b]
@@ -412,6 +411,8 @@ def sizes_of(similarity: SetSimilarity, sets: PreparedSets | Held) -> NDArray[np
 
 def set_blocks(similarity: SetSimilarity, sets: PreparedSets | Held) -> list[slice]:
     """Cut sets into runs whose padded rows fit a block; a set that is larger alone is a block of its own."""
+    if isinstance(sets, PreparedSets) and sets.blocks is not None and sets.blocks[0] == BLOCK_ROWS:
+        return sets.blocks[1]
     sizes = sizes_of(similarity, sets)
     found: list[slice] = []
     start = 0
@@ -422,4 +423,6 @@ def set_blocks(similarity: SetSimilarity, sets: PreparedSets | Held) -> list[sli
         fitting = int(np.count_nonzero(longest * np.arange(1, len(longest) + 1) <= BLOCK_ROWS))
         found.append(slice(start, start + max(fitting, 1)))
         start = found[-1].stop
+    if isinstance(sets, PreparedSets):
+        sets.blocks = BLOCK_ROWS, found
     return found

@@ -20,7 +20,7 @@ from lookalike.method.evidence import Evidence, kin_moved, neighbours_shared, st
 from lookalike.method.kin import SURE, Kin, Tail
 from lookalike.method.neighbours import Known, all_lists, nearest_lists
 from lookalike.method.strangers import HUB, NO_MEANS, Findings, Strangers, Strengths, choose
-from lookalike.method.tables import PartialRow, Row, Tables, rows_of_some
+from lookalike.method.tables import Near, PartialRow, Row, Tables, rows_of_some
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.similarities.contract import group
@@ -92,8 +92,9 @@ class Kinship(Reranker):
     grouped_: float  # share of the sets whose person has several, clearly
     people_: float  # how many people these show, about
 
-    # The sets that tables are narrowed to; all unless given.
+    # The sets that tables are narrowed to, all unless given; and whom else the query was compared with.
     among_: NDArray[np.int64] | None = None
+    near_: Near | None = None
 
     @property
     def is_learnt(self) -> bool:
@@ -172,13 +173,13 @@ class Kinship(Reranker):
         whole: Row | PartialRow = row
         compared, targets = whole, None
         if self.among_ is not None:
-            # Targets come first among some sets, and have their needs behind them.
-            order, targets = np.argsort(self.among_), self.among_[:count]
+            # Targets come first among some sets.
+            targets = self.among_[:count]
             member = None if row.member is None else int(self.among_[row.member])
             if not (targets != member).any():
                 raise BadInput("a query was compared with no other set: ask about more targets")
-            whole = PartialRow(self.among_[order], row.scores[order], member)
-            compared = whole.of(self._weighed(targets))
+            whole = self._expected(PartialRow(targets, row.scores[:count], member), strangers)
+            compared = whole.of(kin.with_kin(targets))
         means = strangers.around(whole, compared.sets) if strengths.subtract else NO_MEANS
         values = strengths.of_row(compared, means)
         compared = compared._replace(scores=values)
@@ -196,26 +197,37 @@ class Kinship(Reranker):
         """As many as may be kin."""
         return self.kin_.sets.shape[1] if self.helps and self.kin_ is not None else 0
 
-    def needs(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """All that may be kin of a target and, where strangers are subtracted, the cohorts of these."""
-        if not self.helps or self.strangers_ is None or self.strengths_ is None:
-            return targets[:0]
-        weighed = self._weighed(targets)
-        cohorts = self.strangers_.lists[weighed] if self.strengths_.subtract else targets[:0]
-        return united(self.total_, weighed, cohorts)
+    def among(self, sets: NDArray[np.int64], near: Near | None = None) -> Self:
+        """The same, which weighs and pools some targets.
 
-    def among(self, sets: NDArray[np.int64]) -> Self:
-        """The same, which weighs and pools what is needed for some targets.
-
-        Their scores are those among all sets if the targets hold those nearest to the query: its own
-        cohort, and the sets that its kin are told from.
+        Whoever has a say about a target, and was not compared with the query, is taken to be as near to it as
+        the levels of both let expect. Where everybody was compared, scores are those among all sets.
         """
         found = copy.copy(self)
-        found.among_ = sets
+        found.among_, found.near_ = sets, near
         return found
 
-    def _weighed(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
-        return targets if self.kin_ is None else self.kin_.with_kin(targets)
+    def _expected(self, row: PartialRow, strangers: Strangers) -> PartialRow:
+        """The row of some targets, with all that may be their kin and the cohorts of these."""
+        near, known = self.near_, strangers.known
+        if near is None:
+            raise BadInput("what a query was compared with is not known: ask about all sets")
+        speaks = row.sets if self.kin_ is None else self.kin_.with_kin(row.sets)
+        cohorts = strangers.lists[speaks] if self.subtracts else row.sets[:0]
+        sets = united(self.total_, row.sets, near.sets, speaks, cohorts)
+        others = near.spread != row.member
+        own = near.spread_scores[others] - known.level - known.levels[near.spread[others]]
+        # Whom the query was not compared with is no nearer than whoever is.
+        most = near.scores.min(initial=np.inf)
+        scores = np.minimum(known.level + known.levels[sets] + own.mean(), most)
+        scores[np.searchsorted(sets, near.sets)] = near.scores
+        scores[np.searchsorted(sets, row.sets)] = row.scores
+        return PartialRow(sets, scores, row.member)
+
+    @property
+    def subtracts(self) -> bool:
+        """Whether strangers are subtracted."""
+        return self.strengths_ is not None and self.strengths_.subtract
 
     def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
         """Who had a say, and how much each added to the score."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, is_whole
 from lookalike.method.calibration import Grounds
 from lookalike.method.evidence import Evidence
-from lookalike.method.tables import Row, Tables
+from lookalike.method.tables import Near, Row, Tables
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
 
@@ -113,17 +113,15 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         """How many of its nearest may speak for a set without being asked one by one; none unless said."""
         return 0
 
-    def needs(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Numbers of sets that a query must be compared with to score these targets, beside their proxies."""
-        return targets[:0]
-
-    def among(self, sets: NDArray[np.int64]) -> Reranker:
+    def among(self, sets: NDArray[np.int64], near: Near | None = None) -> Reranker:
         """The same second stage for tables narrowed to some sets, of which the first are the targets.
 
         Parameters
         ----------
         sets : array (m,)
             The numbers that they have among all.
+        near : Near, optional
+            Whom else the query was compared with; those that pool need it.
         """
         return self
 

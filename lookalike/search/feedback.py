@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lookalike.faceset import FaceSet
 from lookalike.gallery.set_rows import several
 from lookalike.kernels.topk import best_first, places
+from lookalike.method.shortlist import Shortlisted
 from lookalike.method.tables import compare
 from lookalike.ranking import Decided, Ranking
 from lookalike.search.query import Scoring, Search, check_top, name_of
@@ -195,18 +196,21 @@ def _ask(
 ) -> list[Scoring]:
     """Let each set score every undecided one, or those that a shortlist of the first few finds."""
     near = _nearest(search, asking, group, top)
-    found = _shortlisted(search, near[:group], undecided)
+    found = _shortlisted(search, [one.targets for one in near[:group] if one is not None], undecided)
     if found is None:
         told = [one.of(undecided) for one in search.scorings(asking)]
     else:
         targets, told = np.intersect1d(found, undecided), []
         for each, own in zip(asking, near, strict=True):
-            ranked = np.union1d(found, own)
-            told.append(search.scoring_among(each, ranked[ranked != search.member(each)]).of(targets))
+            ranked = found if own is None else np.union1d(found, own.targets)
+            ranked, beside = ranked[ranked != search.member(each)], None if own is None else own.near
+            told.append(search.scoring_among(each, ranked, beside).of(targets))
     return [replace(one, sets=len(undecided)) for one in told]
 
 
-def _nearest(search: Search, asking: Sequence[str | FaceSet], group: int, top: int | None) -> list[Numbers]:
+def _nearest(
+    search: Search, asking: Sequence[str | FaceSet], group: int, top: int | None
+) -> list[Shortlisted | None]:
     """What a shortlist finds for each that asks; nothing at all where all sets are to be ranked.
 
     Beyond the group it is looked for only where kin are pooled, since these are told from it.
@@ -215,7 +219,7 @@ def _nearest(search: Search, asking: Sequence[str | FaceSet], group: int, top: i
     if shortlist is None or not shortlist.serves(top):
         return []
     looking = len(asking) if search.reranker.pools else group
-    nobody = [np.empty(0, dtype=np.int64)] * (len(asking) - looking)
+    nobody = [None] * (len(asking) - looking)
     return [*(search.shortlisted(shortlist, each) for each in asking[:looking]), *nobody]
 
 

@@ -23,8 +23,8 @@ from lookalike.indexing.fit import calibrate, check_seed, check_shortlist, open_
 from lookalike.indexing.transform import AUTO
 from lookalike.kernels.topk import best_first, places
 from lookalike.method.calibration import Calibration, worth_reading
-from lookalike.method.shortlist import Shortlist, narrowed
-from lookalike.method.tables import Row, Tables, rows
+from lookalike.method.shortlist import Shortlist, Shortlisted, narrowed
+from lookalike.method.tables import Near, Row, Tables, rows
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Track, silent
 from lookalike.ranking import Answer, Decided, Ranking
@@ -210,8 +210,8 @@ class Search:
         """
         said = [tuple(several(given)) for given in (confirmed, rejected)]
         if self._known_of is None or not decisions:
-            same, others = (tuple(Decided(one, GIVEN) for one in given) for given in said)
-            return Known(same, others)
+            same, different = (tuple(Decided(one, GIVEN) for one in given) for given in said)
+            return Known(same, different)
         own = name_of(query) if isinstance(query, str | Excerpt) else None
         return self._known_of(own, *said)
 
@@ -314,19 +314,17 @@ class Search:
                 yield self.scoring(row, self.reranker.score(row, self.tables))
             return
         for query in queries:
-            targets = self.shortlisted(self.shortlist, query)
-            yield self.scoring_among(query, targets[targets != self.member(query)])
+            targets, near = self.shortlisted(self.shortlist, query)
+            yield self.scoring_among(query, targets[targets != self.member(query)], near)
 
-    def scoring_among(self, query: str | FaceSet, targets: NDArray[np.int64]) -> Scoring:
+    def scoring_among(
+        self, query: str | FaceSet, targets: NDArray[np.int64], near: Near | None = None
+    ) -> Scoring:
         """What is made of some sets: each has the score it has among all, or nearly so if kin are pooled.
 
-        Parameters
-        ----------
-        query : str or FaceSet
-        targets : array (m,)
-            Numbers in increasing order; the query is not among them.
+        Parameters are those of `among`.
         """
-        small, row, sets = self.among(query, targets)
+        small, row, sets = self.among(query, targets, near)
         scored = small.reranker.score(row, small.tables)
         return Scoring(
             targets=targets,
@@ -337,12 +335,12 @@ class Search:
             sets=len(self.tables) - (self.member(query) is not None),
         )
 
-    def shortlisted(self, shortlist: Shortlist, query: str | FaceSet) -> NDArray[np.int64]:
-        """Numbers of the sets to rank, in increasing order; the query itself may be among them."""
-        return shortlist.targets(self.prepared(query), self.reranker.asks > 0, self.reranker.pools)
+    def shortlisted(self, shortlist: Shortlist, query: str | FaceSet) -> Shortlisted:
+        """The sets to rank, among whom the query itself may be, and whom else it was compared with."""
+        return shortlist.of(self.prepared(query), self.reranker.asks > 0 or self.reranker.pools > 0)
 
     def among(
-        self, query: str | FaceSet, targets: NDArray[np.int64]
+        self, query: str | FaceSet, targets: NDArray[np.int64], near: Near | None = None
     ) -> tuple[Search, Row, NDArray[np.int64]]:
         """A search for one query and some targets only, which are its first sets; the query's row there.
 
@@ -351,14 +349,19 @@ class Search:
         Parameters
         ----------
         query : str or FaceSet
-            Compared with the targets and with whomever the second stage needs to score them.
+            Compared with the targets and their proxies.
         targets : array (m,)
             Numbers in increasing order; the query is not among them.
+        near : Near, optional
+            Whom else it was compared with: everybody unless given, where kin are pooled.
         """
         second = self.reranker
-        view = narrowed(self.tables, targets, self.member(query), second.asks, second.needs(targets))
+        if near is None and second.pools:
+            [all_sets] = self.rows([query])
+            near = Near(all_sets.sets, all_sets.scores, all_sets.sets, all_sets.scores)
+        view = narrowed(self.tables, targets, self.member(query), second.asks)
         [row] = rows(view.tables, PreparedSets.join([self.prepared(query)]), [view.member])
-        small = Search(view.tables, second.among(view.sets), None, self.calibration, self.pictures)
+        small = Search(view.tables, second.among(view.sets, near), None, self.calibration, self.pictures)
         return small, row, view.sets
 
     def member(self, query: str | FaceSet) -> int | None:
@@ -491,8 +494,7 @@ def find(
         Shows progress.
     shortlist : bool, optional
         Whether to compare the query with a shortlist instead of all sets, for at most 100 answers; unless
-        given, galleries of 50,000 sets and more (a million where kin are pooled) have one if its library is
-        installed.
+        given, galleries of 20,000 sets and more have one.
     preparation : Preparation or str
         What is done to faces before they are compared; ``auto`` suits it to the gallery (see `index`).
     engine : Engine or str

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, is_positive, is_whole
 from lookalike.faceset import Faces, checked_faces, evenly
 from lookalike.kernels.exact import cosines, half_rows, lengths_of, plain_unit_rows, unit_rows
-from lookalike.kernels.screening import Screen, all_matches
+from lookalike.kernels.screening import (
+    Screen,
+    all_matches,
+    error_bound,
+    known_lengths,
+    match_pairs,
+    widened,
+)
 from lookalike.kernels.selection import PREIMAGES, select
 from lookalike.parameters import SAMPLES
 from lookalike.similarities.contract import (
@@ -39,7 +46,7 @@ class ExemplarSimilarity(SetSimilarity):
 
     compares_faces = True
     # Left out of the written name at its default, so that tables from before it existed are found again.
-    added_options = ("half",)
+    added_options = ("half", "exact")
 
     def __init__(
         self,
@@ -47,7 +54,9 @@ class ExemplarSimilarity(SetSimilarity):
         preimage: str = "nearest",
         bandwidth: float | None = None,
         half: bool = False,
+        exact: bool = False,
     ) -> None:
+        self.exact = exact
         self.samples = samples
         self.preimage = preimage
         self.bandwidth = bandwidth
@@ -61,8 +70,9 @@ class ExemplarSimilarity(SetSimilarity):
             raise BadInput(f"preimage must be one of {', '.join(PREIMAGES)}, got {self.preimage!r}")
         if self.bandwidth is not None and not is_positive(self.bandwidth):
             raise BadInput(f"bandwidth must be a number greater than 0, got {self.bandwidth!r}")
-        if not isinstance(self.half, bool):
-            raise BadInput(f"half must be True or False, got {self.half!r}")
+        for name in ("half", "exact"):
+            if not isinstance(getattr(self, name), bool):
+                raise BadInput(f"{name} must be True or False, got {getattr(self, name)!r}")
         all_faces = checked_faces(faces, "the set")
         spread = evenly(len(all_faces), MOST_COMPARED)
         unit = plain_unit_rows(all_faces[spread])
@@ -111,6 +121,38 @@ class ExemplarSimilarity(SetSimilarity):
         sets_a, sets_b = wanted(screen.scores, floors_a, floors_b, count, upper, 2 * screen.error)
         scores, modes_a, modes_b = screen.finish(sets_a, sets_b)
         return NearMatches(sets_a, sets_b, scores, modes_a, modes_b)
+
+    @property
+    def by_means(self) -> bool:
+        """Unless all pairs are to be compared."""
+        return not self.exact
+
+    def match_pairs(
+        self,
+        sets: PreparedSets,
+        sets_a: NDArray[np.int64],
+        sets_b: NDArray[np.int64],
+        floors: NDArray[np.float64],
+    ) -> NearMatches:
+        """Products in single precision; a pair that reaches its floor is finished exactly."""
+        faces, starts = self.faces(sets)
+        if faces.dtype == np.float16:
+            # Halves are converted: only those that are compared.
+            chosen, where = np.unique(np.concatenate([sets_a, sets_b]), return_inverse=True)
+            some = sets[chosen]
+            (faces, starts), lengths = self.faces(some), some.arrays.get("lengths")
+            pairs = where[: len(sets_a)], where[len(sets_a) :]
+        else:
+            lengths, pairs = sets.arrays.get("lengths"), (sets_a, sets_b)
+        long = known_lengths(faces, lengths)
+        margin = 2 * error_bound(faces.shape[1], long, long)
+        scores = np.empty(len(sets_a))
+        modes_a, modes_b = (np.zeros(len(sets_a), dtype=np.int64) for _ in range(2))
+        match_pairs(
+            widened(faces), np.asarray(starts), long, *pairs, floors, margin, scores, modes_a, modes_b
+        )
+        kept = scores > -np.inf
+        return NearMatches(sets_a[kept], sets_b[kept], scores[kept], modes_a[kept], modes_b[kept])
 
     def agreement(self, a: Prepared, mode: Mode, other: Mode) -> float:
         """Look the two faces up in the set's own table."""

@@ -136,6 +136,8 @@ class PreparedSets(Sequence[Prepared]):
     def __init__(self, arrays: Mapping[str, NDArray[Any]], starts: Mapping[str, NDArray[np.int64]]) -> None:
         self.arrays = arrays
         self.starts = dict(starts)
+        # Rows that a block has at most, and the blocks, once they are cut (`method.tables.set_blocks`).
+        self.blocks: tuple[int, list[slice]] | None = None
 
     @classmethod
     def join(cls, prepared: Iterable[Prepared]) -> PreparedSets:
@@ -244,6 +246,11 @@ class SetSimilarity(ABC):
     compares_faces: bool = False
 
     @property
+    def by_means(self) -> bool:
+        """Whether neighbours of very many sets may be looked for among the sets of the nearest means."""
+        return False
+
+    @property
     def mode_shape(self) -> tuple[int, ...]:
         """Shape of one mode."""
         return ()
@@ -322,6 +329,18 @@ class SetSimilarity(ABC):
         matches = self.match_many(a, b)
         chosen = wanted(matches.scores, floors_a, floors_b, count, upper)
         return NearMatches(*chosen, *(array[chosen] for array in matches))
+
+    def match_pairs(
+        self,
+        sets: PreparedSets,
+        sets_a: NDArray[np.int64],
+        sets_b: NDArray[np.int64],
+        floors: NDArray[np.float64],
+    ) -> NearMatches:
+        """Compare pairs of sets, by their numbers; those that stay below their floor may be left out."""
+        found = [self.match(sets[a], sets[b]) for a, b in zip(sets_a, sets_b, strict=True)]
+        scores, modes_a, modes_b = (np.array(column) for column in zip(*found, strict=True))
+        return NearMatches(sets_a, sets_b, scores, modes_a, modes_b)
 
     def match_as_batch(self, a: Prepared, b: Prepared) -> Match:
         """One comparison by `match_many`: what `match` returns in parts whose quick form is the only one."""

@@ -31,6 +31,8 @@ class Manifold(ExemplarSimilarity):
         Width of the kernel of the selection; the median distance of two faces unless given.
     half : bool
         Keep faces in half precision: half of the memory and of the disk.
+    exact : bool
+        Compare all pairs for an index of any size; otherwise, from 20,000 sets on, pairs of near means.
     """
 
     stored_name = "manifold"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.faceset import FaceSet
+from lookalike.faceset import FaceSet, checked_faces
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged
 from lookalike.ranking import Answer, Decided
@@ -283,10 +283,12 @@ class Answering:
         )
 
     def _question(self, ask: SearchAsk, catalogue: Catalogue, known: Judged, search: Search) -> Question:
-        if (ask.set is None) == (ask.upload is None):
-            raise BadInput("ask with a set or with an upload, and not with both: choose one of them")
+        if [ask.set, ask.upload, ask.vectors].count(None) != 2:
+            raise BadInput("ask with one of a set, an upload and vectors, and with nothing else beside it")
         if ask.upload is not None:
             return self._uploaded(ask)
+        if ask.vectors is not None:
+            return _given(ask.vectors, ask.faces)
         set_id = catalogue.id(ask.set or "")
         view = self._browsing.show(catalogue, known, set_id)
         chosen = None if ask.faces is None else _chosen(ask.faces, view.faces)
@@ -314,6 +316,14 @@ class Answering:
             return self._uploads.faces(key, ask.person or 0, [numbers[min(place, len(numbers) - 1)]])[0]
 
         return Question(asked, None, view, face)
+
+
+def _given(vectors: Sequence[Sequence[float]], faces: Sequence[int] | None) -> Question:
+    """A question of vectors, which have no pictures."""
+    numbers = list(range(len(vectors))) if faces is None else _chosen(faces, len(vectors))
+    asked = FaceSet("vectors", checked_faces([vectors[place] for place in numbers], "the question"))
+    view = SetView(key="", id=asked.id, title="vectors from elsewhere", faces=len(numbers))
+    return Question(asked, None, view, lambda place: FaceView(face=numbers[min(place, len(numbers) - 1)]))
 
 
 def _filter(ask: SearchAsk) -> Filter:

@@ -23,7 +23,7 @@ from lookalike.web.jobs import Job, Jobs
 from lookalike.web.models import MethodView
 from lookalike.web.sets import Catalogue
 
-# For people who do not know the formulas, which docs/method.md has; in the order in which they are offered.
+# For people who do not know the formulas of docs/explanation/method.md; in the order of the menu.
 WORDS: Final = {
     "auto": "Chooses by itself: as the next one where that helps this collection, else by likeness alone.",
     "adaptive": "Takes off what strangers who look alike explain, and asks other clips of both people too.",

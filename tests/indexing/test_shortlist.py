@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ from lookalike import Gallery, find, index, open_search, registry, remove, train
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.indexing.fit import LARGE, open_shortlist
 from lookalike.indexing.store import TableStore
-from lookalike.kernels import codes
 from tests.small_world import small_world
 
 
@@ -40,23 +38,13 @@ def test_large_galleries_have_a_shortlist_where_it_can_be_had(monkeypatch: pytes
     assert open_search(sets, reranker="learnt", shortlist=False).shortlist is None
     assert open_search(sets, reranker="csls").shortlist is None
     assert open_search(sets, "max_correlation", "learnt").shortlist is None
-    monkeypatch.setattr("lookalike.indexing.fit.is_available", lambda: False)
-    assert open_search(sets, reranker="learnt").shortlist is None
 
 
-def test_second_stages_that_pool_have_one_in_huge_galleries_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_stages_that_pool_have_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
     sets, _ = small_world(people=60, sets=4, dimension=64)
     monkeypatch.setattr("lookalike.indexing.fit.LARGE", len(sets))
     search = open_search(sets, reranker="auto")
     assert search.reranker.pools == 5
-    assert search.shortlist is None
-    monkeypatch.setattr("lookalike.indexing.fit.HUGE", len(sets))
-    assert open_search(sets, reranker="auto").shortlist is not None
-    # Of sets that show nobody twice nothing is pooled.
-    alone, _ = small_world(people=120, sets=1, dimension=64)
-    monkeypatch.setattr("lookalike.indexing.fit.LARGE", len(alone))
-    search = open_search(alone, reranker="auto")
-    assert search.reranker.pools == 0
     assert search.shortlist is not None
 
 
@@ -72,13 +60,6 @@ def test_a_shortlist_that_cannot_be_had_is_refused(options: dict[str, str], why:
         find("clip-000", small_world()[0], shortlist=True, top=5, **{"reranker": "learnt", **options})
 
 
-def test_without_its_library_a_shortlist_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "faiss", None)
-    assert not codes.is_available()
-    with pytest.raises(BadInput, match=r"lookalike\[large\]"):
-        open_search(small_world()[0], reranker="learnt", shortlist=True)
-
-
 def test_codes_are_kept_beside_the_gallery_and_made_again_when_it_changes(gallery: Gallery) -> None:
     wanted = "shortlist on " + registry.spec(registry.build("similarities", "max_max"))
     first = open_search(gallery, reranker="learnt", shortlist=True).find("clip-000", 5)
@@ -88,7 +69,7 @@ def test_codes_are_kept_beside_the_gallery_and_made_again_when_it_changes(galler
         raise AssertionError("codes that fit are not made again")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.indexing.fit.code_faces", never)
+        patch.setattr("lookalike.indexing.fit.code_means", never)
         assert open_search(gallery, reranker="learnt", shortlist=True).find("clip-000", 5) == first
     remove(gallery, ["clip-001"])
     assert wanted not in kinds(gallery)

@@ -25,6 +25,7 @@ from lookalike.method.proxies import (
 from lookalike.method.tables import Neighbours
 from lookalike.progress import Item, Track
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
+from lookalike.similarities.max_max import MaxMax
 from tests.method.samples import A, B, C, prepared_sets, random_sets, tables_of
 
 NAMES = [*registry.names("similarities"), "max_max:half=true"]
@@ -192,3 +193,84 @@ def test_the_query_is_never_its_own_witness(total: int, proxies: int, kept: int,
             # The nearest neighbours in order, the query passed over.
             expected = [number for number in near[target] if number != member][: slots.shape[1]]
             assert near[target, slots[target]].tolist() == expected
+
+
+def drawn(count: int, seed: int = 0, half: bool = False) -> tuple[MaxMax, PreparedSets]:
+    """Sets of one to five faces, of people who have four each."""
+    rng = np.random.default_rng(seed)
+    people = np.repeat(rng.normal(size=(-(-count // 4), 16)), 4, axis=0)[:count]
+    sizes = rng.integers(1, 6, count)
+    similarity = MaxMax(half=half)
+    faces = (one + 0.3 * rng.normal(size=(size, 16)) for one, size in zip(people, sizes, strict=True))
+    return similarity, PreparedSets.join([similarity.prepare(one) for one in faces])
+
+
+def same_lists(found: Neighbours, expected: Neighbours) -> None:
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_neighbours_by_means_are_those_of_all_pairs_where_all_are_compared(
+    half: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    similarity, sets = drawn(90, half=half)
+    expected = find_neighbours(similarity, sets, 7)
+    monkeypatch.setattr(module, "MANY", 90)
+    monkeypatch.setattr(module, "WIDER", 90)
+    for run, block in ((256, 8192), (16, 20)):
+        monkeypatch.setattr(module, "MEANS_RUN", run)
+        monkeypatch.setattr(module, "MEANS_BLOCK", block)
+        same_lists(find_neighbours(similarity, sets, 7), expected)
+
+
+def test_neighbours_by_means_have_all_kin_and_true_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    similarity, sets = drawn(400)
+    expected = find_neighbours(similarity, sets, 8)
+    monkeypatch.setattr(module, "MANY", 400)
+    monkeypatch.setattr(module, "WIDER", 3)
+    assert module.is_by_means(similarity, 400)
+    found = find_neighbours(similarity, sets, 8)
+    kin = np.arange(400)[:, None] // 4
+    theirs = (found.sets // 4 == kin).sum()
+    assert theirs >= 0.999 * (expected.sets // 4 == kin).sum()
+    assert np.mean([np.isin(a, b).mean() for a, b in zip(expected.sets, found.sets, strict=True)]) > 0.8
+    rows, columns = np.divmod(np.arange(400 * 8), 8)
+    for row, column in list(zip(rows, columns, strict=True))[::97]:
+        low, high = sorted([row, found.sets[row, column]])
+        assert found.scores[row, column] == similarity.match(sets[low], sets[high]).score
+
+
+def test_all_pairs_are_compared_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    similarity, sets = drawn(60)
+    expected = find_neighbours(similarity, sets, 5)
+    monkeypatch.setattr(module, "MANY", 60)
+    monkeypatch.setattr(module, "WIDER", 1)
+    assert not module.is_by_means(MaxMax(exact=True), 60)
+    same_lists(find_neighbours(MaxMax(exact=True), sets, 5), expected)
+
+
+def test_neighbours_by_means_go_on_where_they_were_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    similarity, sets = drawn(120)
+    monkeypatch.setattr(module, "MANY", 60)
+    monkeypatch.setattr(module, "MEANS_RUN", 25)
+    expected = find_neighbours(similarity, sets, 5)
+    steps = grow_neighbours(similarity, sets, 5)
+    next(steps)
+    done, near = next(steps)
+    assert done == 2
+    *_, (last, found) = grow_neighbours(similarity, sets, 5, Neighbours(*map(np.copy, near)), done)
+    assert last == 5
+    same_lists(found, expected)
+
+
+def test_pairs_compared_together_are_those_compared_alone() -> None:
+    similarity, sets = drawn(30)
+    low, high = np.array([0, 0, 3, 7]), np.array([1, 2, 20, 8])
+    found = similarity.match_pairs(sets, low, high, np.full(4, -np.inf))
+    alone = SetSimilarity.match_pairs(similarity, sets, low, high, np.full(4, -np.inf))
+    for one, other in zip(found, alone, strict=True):
+        np.testing.assert_array_equal(one, other)
+    # A pair that stays below its floor is left out.
+    floors = found.scores + np.array([0, 1e-3, 0, 1e-3])
+    assert similarity.match_pairs(sets, low, high, floors).sets_b.tolist() == [1, 20]

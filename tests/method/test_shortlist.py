@@ -7,7 +7,7 @@ from lookalike import FaceSet, Search, index, open_search, registry, train
 from lookalike.errors import BadInput
 from lookalike.method.metafeatures import metafeatures
 from lookalike.method.proxies import proxy_slots
-from lookalike.method.shortlist import Shortlist, Sizes, code_faces, narrowed
+from lookalike.method.shortlist import Shortlist, Sizes, code_means, narrowed
 from lookalike.method.tables import Row, Tables, rows
 from lookalike.rerankers.contract import Beliefs, Reranker
 from tests.small_world import small_world
@@ -19,14 +19,14 @@ RERANKERS = [
     name for name in registry.names("rerankers") if not registry.build("rerankers", name).looks_at_all
 ]
 # Small enough that most sets of a small world are left out.
-TIGHT = Sizes(guessed=6, kept=5, alone=8, trusted=1, served=4, asked=3)
+TIGHT = Sizes(looked_at=24, guessed=8, kept=5, alone=8, trusted=1, served=4, asked=3)
 # Those that pool tell a query's kin from its 40 nearest: a shortlist has more, and the gallery still more.
 POOLING = ["adaptive", "auto"]
-ROOMY = Sizes(guessed=140, alone=110, trusted=5, served=4)
+ROOMY = Sizes(looked_at=200, guessed=140, kept=100, trusted=2, served=4)
 
 
 def shortlisted(search: Search, sizes: Sizes = TIGHT) -> Search:
-    shortlist = Shortlist(search.tables, code_faces(search.tables), sizes)
+    shortlist = Shortlist(search.tables, code_means(search.tables), sizes)
     return Search(search.tables, search.reranker, shortlist, search.calibration)
 
 
@@ -78,11 +78,9 @@ def test_those_that_pool_score_as_among_all_or_nearly_so(similarity: str, rerank
         assert all(answer.baseline == among_all[answer.id].baseline for answer in ranking)
         found += [answer.score for answer in ranking]
         truth += [among_all[answer.id].score for answer in ranking]
-    # They differ a little where one of those is missing from which the query's kin are told, or whom its
-    # lists name: these count for more the more of them is believed.
-    assert np.mean(np.equal(found, truth)) > 0.8
-    assert np.mean(np.isclose(found, truth, rtol=1e-2)) > 0.99
-    np.testing.assert_allclose(found, truth, rtol=2e-2)
+    # They differ a little where those that have a say were not compared, and are as their levels let expect.
+    assert np.mean(np.isclose(found, truth, rtol=2e-2)) > 0.95
+    np.testing.assert_allclose(found, truth, rtol=0.1)
 
 
 @pytest.mark.parametrize("reranker", ["learnt", *POOLING])
@@ -122,19 +120,21 @@ def test_an_explanation_is_the_one_among_all() -> None:
 def test_neighbours_of_the_nearest_are_ranked_too() -> None:
     sets, _ = small_world(people=12, sets=4)
     tables = index(sets)
-    alone = Shortlist(tables, code_faces(tables), TIGHT._replace(trusted=0))
-    joined = Shortlist(tables, code_faces(tables), TIGHT)
+    alone = Shortlist(tables, code_means(tables), TIGHT._replace(trusted=0))
+    joined = Shortlist(tables, code_means(tables), TIGHT)
     query = tables.sets[7]
     friends = set(tables.neighbours.sets[7, : TIGHT.friends])  # nobody is nearer to a set than itself
-    assert set(joined.targets(query, True)) == set(alone.targets(query, True)) | friends
+    assert set(joined.of(query, True).targets) == set(alone.of(query, True).targets) | friends
 
 
 def test_the_nearest_sets_are_on_it() -> None:
     sets, _ = small_world(people=40, sets=5, dimension=32)
     tables = index(sets)
-    shortlist = Shortlist(tables, code_faces(tables), Sizes(guessed=50, kept=30, alone=50, trusted=0))
+    shortlist = Shortlist(
+        tables, code_means(tables), Sizes(looked_at=100, guessed=50, kept=30, alone=50, trusted=0)
+    )
     found = [
-        np.isin(tables.neighbours.sets[number, :10], shortlist.targets(tables.sets[number], True)).mean()
+        np.isin(tables.neighbours.sets[number, :10], shortlist.of(tables.sets[number], True).targets).mean()
         for number in range(len(tables))
     ]
     assert np.mean(found) > 0.98
@@ -162,12 +162,12 @@ def test_narrowed_tables_know_just_what_is_asked() -> None:
 def test_codes_of_other_faces_are_refused() -> None:
     tables = index(small_world()[0])
     with pytest.raises(BadInput, match="codes of"):
-        Shortlist(tables, code_faces(index(small_world(people=3)[0])))
+        Shortlist(tables, code_means(index(small_world(people=3)[0])))
 
 
 def test_a_similarity_without_faces_has_no_codes() -> None:
     with pytest.raises(BadInput, match="does not compare faces"):
-        code_faces(index(small_world()[0], "max_correlation"))
+        code_means(index(small_world()[0], "max_correlation"))
 
 
 def test_a_gallery_of_two_sets() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lookalike import FaceSet, Search, index, registry, train
 from lookalike.errors import BadInput
 from lookalike.method.strangers import HUB, weigh
-from lookalike.method.tables import nearest_to
+from lookalike.method.tables import Near, PartialRow, nearest_to
 from lookalike.rerankers._kinship import Kinship
 from tests.small_world import small_world
 
@@ -86,22 +86,36 @@ def test_some_targets_are_scored_as_among_all(search: Search, number: int, some:
     assert registry.spec(among.reranker) == registry.spec(search.reranker)
 
 
-def test_a_query_is_compared_with_kin_of_the_targets_and_cohorts_if_asked_and_nobody_else(
-    search: Search,
-) -> None:
-    stage = search.reranker
+def test_whom_the_query_was_not_compared_with_is_as_the_levels_let_expect(search: Search) -> None:
+    stage, query = search.reranker, world_of(search)[220]
     assert isinstance(stage, Kinship)
     assert stage.strangers_ is not None
-    assert stage.kin_ is not None
-    targets = np.array([3, 50, 120])
-    weighed = {*targets.tolist(), *stage.kin_.sets[targets].ravel().tolist()}
-    assert stage.strengths_ is not None
-    subtracting = weighed if stage.strengths_.subtract else set()
-    cohorts = {other for one in subtracting for other in stage.strangers_.lists[one].tolist()}
-    assert set(stage.needs(targets).tolist()) == weighed | cohorts
-    among, row, _ = search.among(SETS[7].id, targets)
-    assert len(row.scores) == len(weighed | cohorts | {7})
-    assert len(among.tables) == 3
+    [row] = search.rows([query])
+    near, spread = nearest_to(row, 80), np.arange(0, 200, 10)
+    sets = np.sort(near)
+    known = Near(sets, row.scores[sets], spread, row.scores[spread])
+    among, part, _ = search.among(query, sets[:60], known)
+    assert len(part.scores) == len(among.tables) == 60
+    narrow = among.reranker
+    assert isinstance(narrow, Kinship)
+    filled = narrow._expected(PartialRow(sets[:60], part.scores, None), stage.strangers_)
+    levels = stage.strangers_.known
+    own = np.mean([row.scores[n] - levels.level - levels.levels[n] for n in spread])
+    others = np.setdiff1d(filled.sets, sets)
+    assert len(others)
+    for number, score in zip(filled.sets, filled.scores, strict=True):
+        if number in sets:
+            assert score == row.scores[number]
+        else:
+            expected = min(levels.level + levels.levels[number] + own, row.scores[sets].min())
+            assert score == pytest.approx(expected, rel=1e-12)
+
+
+def test_pairs_that_are_expected_need_to_know_whom_the_query_was_compared_with(search: Search) -> None:
+    [row] = search.rows([SETS[7].id])
+    narrow = search.reranker.among(np.arange(5))
+    with pytest.raises(BadInput, match="ask about all sets"):
+        narrow.score(row._replace(scores=row.scores[:5], member=None), replace(search.tables))
 
 
 def test_very_few_targets_are_scored_too(search: Search) -> None:
@@ -123,7 +137,6 @@ def test_where_nothing_is_done_nobody_else_is_needed() -> None:
     tables = index(SETS[:12])
     search = Search(tables, train(tables, "auto"))
     assert search.reranker.pools == 0
-    assert len(search.reranker.needs(np.array([1, 2]))) == 0
     among, row, _ = search.among(SETS[0].id, np.array([1, 2]))
     scored = among.reranker.score(row, among.tables)
     [whole] = search.rows([SETS[0].id])
