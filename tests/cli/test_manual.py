@@ -17,7 +17,8 @@ from tests.cli_process import works
 from tests.waiting import PATIENCE
 
 GROUP = get_command(app)
-SHOWN = {name: command for name, command in GROUP.commands.items() if not command.hidden}
+COMMANDS = {name: GROUP.get_command(None, name) for name in GROUP.list_commands(None)}
+SHOWN = {name: command for name, command in COMMANDS.items() if not command.hidden}
 
 
 def spellings(name: str) -> list[str]:
