@@ -150,11 +150,10 @@ class Gallery:
     def facts(self) -> dict[str, str | int | bool | None]:
         """Format, counts, size, descriptor, dimension, creation time, whether a wipe is due."""
         with self._opened.transaction() as connection:
-            sets, faces, pictures = connection.execute(
-                "SELECT count(*), ifnull(sum(faces), 0), ifnull(sum(pictures), 0) FROM sets"
-            ).fetchone()
-            pages = connection.execute("PRAGMA page_count").fetchone()[0]
-            page_size = connection.execute("PRAGMA page_size").fetchone()[0]
+            asked = "SELECT count(*), ifnull(sum(faces), 0), ifnull(sum(pictures), 0) FROM sets"
+            sets, faces, pictures = connection.execute(asked).fetchone()
+            asked = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            size = connection.execute(asked).fetchone()[0]
             hints = {name: set_rows.fact(connection, name) for name in HINTS}
             return {
                 "format": schema.found(connection),
@@ -162,7 +161,7 @@ class Gallery:
                 "faces": faces,
                 "pictures": pictures,
                 "files": media.count(connection),
-                "bytes": pages * page_size,
+                "bytes": size,
                 "descriptor": set_rows.fact(connection, "descriptor"),
                 "dimension": set_rows.dimension(connection, self.path),
                 "created": set_rows.fact(connection, "created"),
@@ -191,13 +190,7 @@ class Gallery:
     def files_of_sets(self, ids: Iterable[str]) -> dict[str, list[MediaFile]]:
         """As `files_of`, of several sets in one version of the gallery; sets that it has not are left out."""
         with self._opened.transaction() as connection:
-            asked, known = list(set_rows.several(ids)), self._now(connection).files
-            new = [set_id for set_id in asked if set_id not in known]
-            if len(known) + len(new) > REMEMBERED:
-                known.clear()
-                new = asked
-            known |= media.of_sets(connection, self.path, new)
-            return {set_id: list(known[set_id]) for set_id in asked if set_id in known}
+            return self._files(connection, [one for one in set_rows.several(ids) if isinstance(one, str)])
 
     def paths(self, ids: Iterable[str] | None = None) -> dict[str, list[str]]:
         """Where the videos and photos of some sets lie, as people order them.
@@ -573,12 +566,14 @@ class Gallery:
     def _files_of(self, connection: Connection, set_id: str) -> list[MediaFile]:
         if not set_rows.has(connection, set_id):
             raise set_rows.unknown(connection, self.path, set_id)
-        files = self._now(connection).files
-        if set_id not in files:
-            if len(files) >= REMEMBERED:
-                files.clear()
-            files[set_id] = media.of_set(connection, self.path, set_id)
-        return list(files[set_id])
+        return self._files(connection, [set_id])[set_id]
+
+    def _files(self, connection: Connection, ids: list[str]) -> dict[str, list[MediaFile]]:
+        known = self._now(connection).files
+        if len(known) + len(ids) > REMEMBERED:
+            known.clear()
+        known |= media.of_sets(connection, self.path, [one for one in ids if one not in known])
+        return {one: list(known[one]) for one in ids if one in known}
 
     def _contents(self, connection: Connection) -> dict[str, str]:
         remembered = self._now(connection)
