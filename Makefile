@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint check bench results study stages screenshots trust lowest clean
+.PHONY: demo test test-slow lint docs dist check bench results study stages screenshots trust lowest clean
 
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
@@ -26,7 +26,15 @@ lint: .venv/developed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: lint test test-slow
+# The documentation as a site, in build/site; a link that leads nowhere fails.
+docs: .venv/developed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# A wheel and an archive of the sources, in dist/.
+dist: .venv/developed
+	$(BIN)/python -m build
+
+check: lint docs test test-slow
 
 bench: .venv/developed
 	$(BIN)/python -m benchmarks
@@ -51,7 +59,7 @@ stages: .venv/developed
 screenshots: .venv/developed
 	$(BIN)/python -m benchmarks.screenshots
 
-# The tests of trust at release size, about 40 minutes of two cores; what is done is kept in docs/trust.json, and it goes
+# The tests of trust at release size, about 40 minutes of two cores; what is done is kept in docs/lab/trust.json, and it goes
 # on from there.
 trust: .venv/developed
 	$(BIN)/python -m trust
@@ -69,9 +77,10 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[report,page]'
+	$(BIN)/python -m pip install --quiet --editable '.[video,report]'
 	@touch $@
 
 .venv/developed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # which knows dependency groups
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
 	@touch $@ .venv/installed

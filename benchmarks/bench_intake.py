@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,7 +116,7 @@ def _film(film: Path, seconds: float, folder: Path) -> Iterator[dict[str, Any]]:
         "peak memory of all processes to that of 0.9.2", peak / MOST_MEMORY, 1.0, gigabytes=peak / 1e9
     )
     with Gallery(folder / "film.gallery") as gallery:
-        faces = gallery.facts()["faces"]
+        faces = sum(one.faces for one in gallery.listing())
     kept = sum(path.stat().st_size for path in folder.glob("film.gallery*") if path.is_file())
     yield entry(
         "bytes kept of a face to those of its picture and descriptor, 4 kB",
@@ -246,7 +246,7 @@ def stages(film: Path, folder: Path) -> tuple[dict[str, int], dict[str, float]]:
     import cv2
 
     cv2.setNumThreads(1)
-    spent: Counter[str] = Counter()
+    spent: defaultdict[str, float] = defaultdict(float)
     counts = dict.fromkeys(("frames_decoded", "frames_looked_at", "faces_seen", "faces_described"), 0)
 
     @contextmanager
@@ -306,7 +306,7 @@ def stages(film: Path, folder: Path) -> tuple[dict[str, int], dict[str, float]]:
 
 
 def _describe_and_store(
-    tracks: list[Track], folder: Path, spent: Counter[str], timed: Any, total: int
+    tracks: list[Track], folder: Path, spent: defaultdict[str, float], timed: Any, total: int
 ) -> None:
     part = registry.build("descriptors", FOOTAGE_DESCRIPTOR)
     part.check()

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +59,10 @@ def _searches(path: Path, questions: int, browser: str | None) -> Iterator[dict[
             # In turns, so that whoever else uses the machine disturbs all of them alike.
             alone, asked, whole, verb, size = [], [], [], [], 0
             for name, key in keys.items():
-                alone.append(_seconds(lambda name=name: search.find(name, TOP)))
-                asked.append(_seconds(lambda key=key: served.search(key, top=TOP)))
-                whole.append(_seconds(lambda key=key: served.get(f"/sets/{key}")))
-                verb.append(_seconds(lambda name=name: find(name, gallery, top=TOP)))
+                alone.append(_seconds(partial(search.find, name, TOP)))
+                asked.append(_seconds(partial(served.search, key, top=TOP)))
+                whole.append(_seconds(partial(served.get, f"/sets/{key}")))
+                verb.append(_seconds(partial(find, name, gallery, top=TOP)))
                 told = served.search(key, top=TOP)
                 size = len(told.content)
                 ids = [one["set"]["id"] for one in told.json()["answers"]]
@@ -99,13 +100,13 @@ def _lists(path: Path, count: int, repeats: int) -> Iterator[dict[str, Any]]:
             (f"search by name among {count} sets", "/?text=0042.mp4"),
             (f"{count} sets by date, as JSON", "/api/sets?limit=50&sort=added"),
         ):
-            took = _middle([_seconds(lambda place=place: served.get(place)) for _ in range(repeats)])
+            took = _middle([_seconds(partial(served.get, place)) for _ in range(repeats)])
             yield entry(f"{name}, to one second", took, 1.0, seconds=took)
 
 
 def _load(toy: bool) -> dict[str, Any]:
     clients, seconds, sets, added = (4, 2.0, 40, 10) if toy else (50, 60.0, 2_000, 100)
-    told = run_load(clients, seconds, sets, added)
+    told: dict[str, Any] = run_load(clients, seconds, sets, added)
     bad = (told["failed"] + told["wrong"]) / max(1, told["requests"])
     return entry(f"failed or wrong answers to {clients} clients at once", bad, 1e-9, **told)
 
@@ -119,7 +120,10 @@ def _clicked(served: Served, keys: list[str], browser: str) -> list[float]:
         opened = playwright.chromium.launch(executable_path=browser, args=list(FLAGS))
         page = opened.new_context(viewport={"width": 1280, "height": 900}).new_page()
         page.context.add_cookies(
-            [{"name": one.name, "value": one.value, "url": served.base} for one in served.client.cookies.jar]
+            [
+                {"name": one.name, "value": one.value or "", "url": served.base}
+                for one in served.client.cookies.jar
+            ]
         )
         page.add_init_script(WATCH)
         for key in keys[:10]:

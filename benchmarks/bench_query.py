@@ -11,6 +11,7 @@ from benchmarks.worlds import YOUTUBE_FACES, multiply_upper_half, seconds, vecto
 from lookalike import open_search
 from lookalike.kernels.threads import in_order
 from lookalike.method.tables import compare, rows
+from lookalike.similarities.contract import PreparedSets
 
 
 def run(toy: bool) -> list[dict[str, Any]]:
@@ -18,8 +19,9 @@ def run(toy: bool) -> list[dict[str, Any]]:
     sets = vector_sets(count + 1)
     search = open_search(sets[:-1], reranker="learnt")
     tables, query = search.tables, sets[-1]
+    assert isinstance(tables.sets, PreparedSets)
     faces = np.asarray(tables.sets.arrays["faces"])
-    asked = type(tables.sets).join([tables.similarity.prepare(query.faces)])
+    asked = PreparedSets.join([tables.similarity.prepare(query.faces)])
     search.find(query)  # compiles
     reading = seconds(lambda: faces.max(), 7)
     row = seconds(lambda: compare(tables.similarity, asked, tables.sets), 7)

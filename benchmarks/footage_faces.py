@@ -88,7 +88,7 @@ def join_frames(frames: Path, folder: Path, people: int | None = None) -> list[F
     people : int, optional
         Only the first so many.
     """
-    films = []
+    films: list[Film] = []
     for number, person in enumerate(sorted(path for path in frames.iterdir() if path.is_dir())):
         if number == people:
             break

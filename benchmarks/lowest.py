@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 # Ray has no part in finding faces, and pins much else.
-EXTRAS = "report,parquet,large,footage,deep,onnx,page"
+EXTRAS = "video,ann,report,parquet,onnx,deep"
 
 
 def main() -> int:

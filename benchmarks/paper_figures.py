@@ -1,4 +1,4 @@
-"""How the paper's figures may have come about: measured into ``docs/results.json``, under ``paper``.
+"""How the paper's figures may have come about: measured into ``docs/lab/results.json``, under ``paper``.
 
 ``make results`` runs this with the rest; ``python -m benchmarks.paper_figures`` runs it alone, keeps what
 else is in the record, and writes the page again.
@@ -246,7 +246,7 @@ def main() -> None:
     try:
         for path in (faces, record):
             if not path.is_file():
-                raise NotFound(f"there is no {path}: give --data and --out, see docs/results.md")
+                raise NotFound(f"there is no {path}: give --data and --out, see docs/lab/results.md")
         with tempfile.TemporaryDirectory() as name:
             found = measure_paper(faces, Path(name))
     except LookalikeError as reason:

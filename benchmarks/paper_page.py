@@ -1,4 +1,4 @@
-"""The section about the paper's figures: the text beside this file, tables from ``docs/results.json``."""
+"""The section about the paper's figures: the text beside this file, tables from ``docs/lab/results.json``."""
 
 from __future__ import annotations
 

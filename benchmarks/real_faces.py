@@ -1,4 +1,4 @@
-"""Results on real faces: every method on every collection at hand, into ``docs/results.json`` and its page.
+"""Results on real faces: every method on every collection, into ``docs/lab/results.json`` and its page.
 
 ``make results`` runs this. The collections are not part of the project: ``--data`` is the folder of the three
 ``.npz`` files, and of ``ytf_frames`` (see `footage_faces`), ``--youtube-faces`` the folder of the whole
@@ -35,7 +35,7 @@ from lookalike.evaluation.verdict import verdict
 from lookalike.ingest.add import add
 from lookalike.method.examples import far_from
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1] / "docs" / "lab"
 DATA = Path(os.environ.get("LOOKALIKE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SIMILARITIES = ("max_max", "max_correlation")
 PAPER = ("learnt", "arithmetic_mean", "geometric_mean", "quadratic_mean")
@@ -51,7 +51,7 @@ RIVALS = (
     "diffusion",
     "query_expansion",
 )
-# Ours: see docs/reranking.md.
+# Ours: see docs/lab/reranking.md.
 OURS = ("adaptive", "auto")
 SEEDS = (0, 1, 2)
 
@@ -145,7 +145,7 @@ def _run(data: Path, youtube: Path | None, work: Path | None, out: Path) -> dict
         ]
         if not runs:
             raise NotFound(
-                f"there are no faces in {data}: give --data or --youtube-faces, see docs/results.md"
+                f"there are no faces in {data}: give --data or --youtube-faces, see docs/lab/results.md"
             )
         more: dict[str, Any] = {}
         if (data / FOLDER).is_dir():

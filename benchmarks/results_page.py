@@ -1,4 +1,4 @@
-"""The page of results, written from ``docs/results.json`` alone: no number in it is typed by hand."""
+"""The page of results, written from ``docs/lab/results.json`` alone: no number in it is typed by hand."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Every set with a match is a query, left out of its own gallery as target and as 
 distractors. (The regressor is trained once on the whole gallery, without labels: a query may be among its 200
 references.) Pictures are described by `lbp`; the YouTube Faces Database brings its own descriptors. {seeds}
 seeds are averaged for `{focus}`, the paper's method with the paper's parameters. Rivals have the defaults of
-[our parts](parts.md), which are not always those of their papers: `cprr` looks at 5 neighbours where its
-authors take 20, and does one pass; `rl_sim` does one pass; `query_expansion` takes 10, `as_norm` 50. These
-were chosen for collections with two to six sets a person; `cprr:neighbours=20` and `k_reciprocal:k1=6,k2=2`
-show what the choice does. A star means that the difference to the baseline of the same table, on
-the same queries, is beyond chance: p < {alpha} by a paired test over people, corrected for the number of
-methods (Holm). ANR: 0 is best. [What the measures are](method.md#9-measures).
+[our parts](../reference/parts.md), which are not always those of their papers: `cprr` looks at 5 neighbours
+where its authors take 20, and does one pass; `rl_sim` does one pass; `query_expansion` takes 10,
+`as_norm` 50. These were chosen for collections with two to six sets a person; `cprr:neighbours=20` and
+`k_reciprocal:k1=6,k2=2` show what the choice does. A star means that the difference to the baseline of the
+same table, on the same queries, is beyond chance: p < {alpha} by a paired test over people, corrected for the
+number of methods (Holm). ANR: 0 is best. [What the measures are](../explanation/method.md#9-measures).
 """
 
 CLAIM = """## Does the paper's claim hold?
 
-The paper reports, on the whole YouTube Faces Database, that the learnt second stage improves both baselines,
+The paper reports, on the whole YouTube Faces Database, that the learnt re-ranker improves both baselines,
 and that the three simple means do not. On these collections:
 
 """
@@ -102,7 +102,7 @@ def _claims(runs: list[dict[str, Any]]) -> Iterator[str]:
     words = [_word(run["against_baseline"][FOCUS][m], m) for run in runs for m in MAIN]
     yield ""
     yield (
-        f"Of {len(words)} comparisons (each table, mean ANR and mAP), the learnt second stage is better in "
+        f"Of {len(words)} comparisons (each table, mean ANR and mAP), the learnt re-ranker is better in "
         f"{words.count('better')}, worse in {words.count('worse')} and not shown to differ in "
         f"{words.count('not shown to differ')}."
     )

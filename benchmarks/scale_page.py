@@ -1,4 +1,4 @@
-"""The page about scale: the text beside this file, tables from ``docs/scale.json``."""
+"""The page about scale: the text beside this file, tables from ``docs/lab/scale.json``."""
 
 from __future__ import annotations
 

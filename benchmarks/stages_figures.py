@@ -39,7 +39,7 @@ def _shapes(rows: list[dict[str, Any]]) -> Figure:
             color=VERMILLION,
             linewidth=1,
         )
-        look = {"linestyle": "none", "markersize": 3.2}
+        look: dict[str, Any] = {"linestyle": "none", "markersize": 3.2}
         handles = [
             axes.plot(rival, places, color=BLUE, marker="s", **look)[0],
             axes.plot([one["mean"] for one in gains], places, color=VERMILLION, marker="D", **look)[0],
@@ -89,7 +89,7 @@ def _configurations(runs: list[dict[str, Any]]) -> Figure:
         looks = ((GRAY, "o"), (BLUE, "s"), (VERMILLION, "D"))
         handles = []
         for name, (colour, marker) in zip(points, looks, strict=True):
-            look = {"linestyle": "none", "color": colour, "marker": marker, "markersize": 3.2}
+            look: dict[str, Any] = {"linestyle": "none", "color": colour, "marker": marker, "markersize": 3.2}
             handles.append(left.plot(points[name], rows, **look)[0])
             if name != "baseline":
                 right.plot(gains[name], rows, **look)

@@ -1,4 +1,4 @@
-"""The page about second stages: the text beside this file, tables from ``docs/reranking.json``."""
+"""The page about re-rankers: the text beside this file, tables from ``docs/lab/reranking.json``."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def _shares(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _defaults(found: dict[str, Any] | None) -> Iterator[str]:
-    yield from head("preparation", "second stage", "ANR < 0.3", "mean ANR", "mAP", "rank-1")
+    yield from head("preparation", "re-ranker", "ANR < 0.3", "mean ANR", "mAP", "rank-1")
     for one in (found or {}).values():
         for name, values in one["methods"].items():
             cells = [f"{values[key]:.3f}" for key in ("anr_below_0.3", "mean_anr", "map", "rank1")]

@@ -86,6 +86,7 @@ class Pool:
         self.ids = tables.ids
         self.labels = labels
         self.persons = np.array([labels[id] for id in tables.ids])
+        assert isinstance(tables.sets, PreparedSets)
         scores = compare(tables.similarity, tables.sets, tables.sets).scores
         self.similarity = LookedUp(scores)
         self.sets = PreparedSets.join([{"number": np.array([place])} for place in range(len(tables))])

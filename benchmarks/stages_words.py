@@ -1,4 +1,4 @@
-"""What the page about second stages says of shapes, families and stability, from its record."""
+"""What the page about re-rankers says of shapes, families and stability, from its record."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 Both see the same aligned crops of the same detector, as a gallery keeps them. Sets are compared by their best
 pair of faces (max-max), leave-one-out. ``--data`` is the folder of the real faces, which are not part of the
-project; what is not there is left out. Prints the table of ``docs/footage.md``, the processor time of a face,
-and how often pairs of faces reach cosines that may be asked for.
+project; what is not there is left out. Prints the table of ``docs/reference/footage.md``, the processor
+time of a face, and how often pairs of faces reach cosines that may be asked for.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _moments(path: Path, times: list[float]) -> Iterator[tuple[float, Picture]]:
         for frame in container.decode(video=0):
             start = frame.time if start is None else start
             while left and frame.time - start >= left[-1] - 1e-6:
-                yield left.pop(), frame.to_ndarray(format="rgb24")
+                yield left.pop(), np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
             if not left:
                 return
 
@@ -281,7 +281,8 @@ def main() -> None:
 
 def _measured(data: Path, tried: list[float]) -> tuple[list[str], list[str], dict[str, float]]:
     """Rows of both tables, and seconds of processor time that a face takes, of the last collection."""
-    rows, thresholds = [], []
+    rows: list[str] = []
+    thresholds: list[str] = []
     seconds: dict[str, float] = {}
     for collection in COLLECTIONS:
         faces = collection(data)

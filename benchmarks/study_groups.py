@@ -1,4 +1,4 @@
-"""Proposed people against clustering that others use, on real faces: docs/people.md and docs/people.json.
+"""Proposed people against clustering that others use, on real faces: docs/lab/people.md and people.json.
 
 Galleries are drawn from photos of actors in the shapes that people have (`benchmarks.stages_shapes`), and
 made from the videos of ``ytf_dev.npz`` and from two films whose people were told by eye. Ours has one
@@ -39,7 +39,7 @@ Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ASKED = ("family", "tv", "20x12", "40x4", "singletons")
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1] / "docs" / "lab"
 OURS = "lookalike"
 UNKNOWN = ""
 ASKED_PRECISION = 0.97
@@ -209,6 +209,7 @@ def study(samples: Iterator[Sample]) -> dict[str, Any]:
     rivals: dict[str, dict[str, dict[Setting, list[Found]]]] = {}
     kinds: dict[str, str] = {}
     asked: list[tuple[int, bool]] = []
+    led: list[bool] = []
     singles: list[bool] = []
     sure: list[tuple[float, bool]] = []
     rows: dict[tuple[str, str, Setting], list[Found]] = {}
@@ -219,9 +220,9 @@ def study(samples: Iterator[Sample]) -> dict[str, Any]:
         kinds[sample.kind] = sample.descriptor
         print(f"{sample.kind}: {len(sample.people)} sets, {found}", flush=True)
         most = {one: _most(sample.people[groups.owners == one]) for one in np.unique(groups.owners).tolist()}
-        asked += [
-            (place, most[one] == most[other]) for place, (one, other, _) in enumerate(groups.questions())
-        ]
+        right = [most[one] == most[other] for one, other, _ in groups.questions()]
+        asked += enumerate(right)
+        led += right[:1] if any(right) else []
         singles += [most[one] == most[group] for one, (group, _) in groups.unsure().items()]
         for one in most:
             members = sample.people[groups.owners == one]
@@ -249,6 +250,8 @@ def study(samples: Iterator[Sample]) -> dict[str, Any]:
                     record["kinds"][kind][title] = mean
     record["questions"] = {
         "first right": _share([right for place, right in asked if place == 0]),
+        "first right where any is": _share(led),
+        "galleries where any is": len(led),
         "first five right": _share([right for place, right in asked if place < 5]),
         "all right": _share([right for _, right in asked]),
         "all": len(asked),
@@ -305,7 +308,7 @@ HEAD = (
     "# Proposed people",
     "",
     "How well `lookalike people` groups sets before anybody has a name",
-    "([the rule](method.md#15-proposed-people)), against clustering that others use.",
+    "([the rule](../explanation/method.md#15-proposed-people)), against clustering that others use.",
     "Written by `python -m benchmarks.study_groups`; do not edit.",
 )
 ABOUT = (
@@ -357,7 +360,9 @@ def page(record: dict[str, Any]) -> str:
         "",
         f'"Are these two the same?": {asked["all"]} pairs in all galleries. '
         f"{_percent(asked['all right'])} are the same person, of those offered first "
-        f"{_percent(asked['first right'])}, of the first five {_percent(asked['first five right'])}.",
+        f"{_percent(asked['first right'])}, of the first five {_percent(asked['first five right'])}. "
+        f"Where any pair is, in {asked['galleries where any is']} galleries, the first one is in "
+        f"{_percent(asked['first right where any is'])}.",
         "",
         f'"Also this person?": {unsure["all"]} single sets, of which {_percent(unsure["right"])} are.',
         "",

@@ -1,4 +1,4 @@
-"""What the five numbers could tell if labels were known: into ``docs/learnt.json``, under ``labelled``.
+"""What the five numbers could tell if labels were known: into ``docs/lab/learnt.json``, under ``labelled``.
 
 ``make study`` runs this with the rest; ``python -m benchmarks.study_labelled`` runs it alone, keeps what else
 is in the record, and writes the page again.
@@ -176,7 +176,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             found = measure_labelled(options.data, Path(name))
         if found is None:
-            raise NotFound(f"there are no faces in {options.data}: give --data, see docs/learnt.md")
+            raise NotFound(f"there are no faces in {options.data}: give --data, see docs/lab/learnt.md")
     except LookalikeError as reason:
         sys.exit(f"labelled: {reason}")
     kept = {**json.loads(record.read_text(encoding="utf-8")), "labelled": found}

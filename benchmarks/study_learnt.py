@@ -1,4 +1,4 @@
-"""What each option of ``learnt`` does, on real faces: into ``docs/learnt.json`` and its page.
+"""What each option of ``learnt`` does, on real faces: into ``docs/lab/learnt.json`` and its page.
 
 ``make study`` runs this. ``--data`` is the folder of the ``.npz`` files, which are not part of the project.
 """
@@ -107,7 +107,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             runs = list(measure(options.data, Path(name), seeds))
         if not runs:
-            raise NotFound(f"there are no faces in {options.data}: give --data, see docs/learnt.md")
+            raise NotFound(f"there are no faces in {options.data}: give --data, see docs/lab/learnt.md")
         with tempfile.TemporaryDirectory() as name:
             fits = measure_labelled(options.data, Path(name))
     except LookalikeError as reason:

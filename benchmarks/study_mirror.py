@@ -1,4 +1,4 @@
-"""What mirror images do to local binary patterns, on real faces: prints the table of ``docs/parts.md``.
+"""What mirror images do to local binary patterns, on real faces: the table of ``docs/reference/parts.md``.
 
 ``--data`` is the folder of the ``.npz`` files, which are not part of the project.
 """

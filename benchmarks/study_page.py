@@ -1,4 +1,4 @@
-"""The page about the options of ``learnt``: the text beside this file, tables from ``docs/learnt.json``."""
+"""The page about the options of ``learnt``: text beside this file, tables from ``docs/lab/learnt.json``."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from benchmarks.scale_model import Node
 from benchmarks.scale_page import page
 from lookalike.evaluation.experiment import versions
 
-DOCS = Path("docs")
+DOCS = Path("docs/lab")
 TOYS = Path("bench-results")
 # Faces and numbers of a set, and how many sets are drawn; and those of a toy.
 SHAPES = ((10, 128, 10_000), (10, 1770, 1000))

@@ -1,4 +1,4 @@
-"""When to trust which second stage, on real faces and drawn ones: into ``docs/reranking.json`` and its page.
+"""When to trust which re-ranker, on real faces and drawn ones: into ``docs/lab/reranking.json`` and its page.
 
 ``make stages`` runs this. ``--data`` is the folder of the ``.npz`` files, which are not part of the project.
 With ``--work`` each piece is kept as soon as it is measured, and an interrupted run goes on. ``--only``
@@ -177,7 +177,7 @@ def measured(study: Study, only: list[str], before: dict[str, Any]) -> dict[str,
         "dates", {}
     )
     if only != ["worlds"] and not _faces_at_hand(study.data):
-        raise NotFound(f"there are no faces in {study.data}: give --data, see docs/reranking.md")
+        raise NotFound(f"there are no faces in {study.data}: give --data, see docs/lab/reranking.md")
     for part in only:
         new = PARTS[part](study)
         found |= new

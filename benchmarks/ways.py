@@ -98,7 +98,7 @@ class Tracer:
             connection.set_trace_callback(self._stated)
             return connection
 
-        sqlite3.connect = connected  # for as long as this process lasts
+        sqlite3.connect = connected  # type: ignore[assignment]  # for as long as this process lasts
         threading.setprofile(self._called)
 
     @contextmanager

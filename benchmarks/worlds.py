@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ def prepared(similarity: SetSimilarity, count: int) -> PreparedSets:
     return PreparedSets.join([similarity.prepare(one.faces) for one in _sets(count)])
 
 
-def multiply_upper_half(rows: NDArray[np.floating]) -> None:  # type: ignore[type-arg]
+def multiply_upper_half(rows: NDArray[np.floating[Any]]) -> None:
     """The bare multiplications of an index: every block of rows with itself and all later ones."""
     runs = blocks(len(rows), 2048)
     work = [(a, b) for i, a in enumerate(runs) for b in runs[i:]]

@@ -4,7 +4,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from lookalike.indexing.people import Identity, people
     from lookalike.ingest.add import add
     from lookalike.ranking import Answer, Ranking
+    from lookalike.search.estimator import SetNeighbors
     from lookalike.search.explain import Explanation, Influence, Relative, Witness
     from lookalike.search.query import Search, explain, find, open_search
 
@@ -39,6 +39,7 @@ __all__ = [
     "Ranking",
     "Relative",
     "Search",
+    "SetNeighbors",
     "Witness",
     "add",
     "evaluate",
@@ -77,6 +78,7 @@ _HOMES = {
     "Ranking": "ranking",
     "remove": "gallery.forget",
     "Search": "search.query",
+    "SetNeighbors": "search.estimator",
     "explain": "search.query",
     "find": "search.query",
     "open_search": "search.query",
@@ -119,14 +121,18 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-class _Former(MetaPathFinder, Loader):
-    """Finds modules under their former names, with a warning."""
+class _Former:
+    """Finds modules under their former names, with a warning.
+
+    It is what `importlib.abc` calls a finder and a loader, which takes long to load itself.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         package, _, name = fullname.partition(".")
-        return ModuleSpec(fullname, self) if package == "lookalike" and name in _FORMER else None
+        is_former = package == "lookalike" and name in _FORMER
+        return ModuleSpec(fullname, self) if is_former else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave it to Python to make a module, which is replaced at once."""

@@ -18,10 +18,12 @@ import pkgutil
 import sys
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lookalike.errors import BadInput, NotFound
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 KINDS = ("similarities", "descriptors", "preparations", "rerankers", "engines")
 
@@ -143,6 +145,8 @@ def _entry_points(kind: str) -> dict[str, EntryPoint]:
 
 @lru_cache(maxsize=2 * len(KINDS))
 def _read_entry_points(kind: str, folders: tuple[tuple[str, int], ...]) -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # which reads mail, and takes long to load
+
     return {point.name: point for point in entry_points(group=f"lookalike.{kind}")}
 
 

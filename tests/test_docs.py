@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 import typer
@@ -25,11 +26,14 @@ from tests.cli_process import Ended, Ready
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-OTHERS = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
-PROMISED = {"method.md", "commands.md", "gallery.md", "parts.md", "python.md"}
+FOLDERS = {"tutorial", "how-to", "reference", "explanation", "lab"}
+FOUND = sorted((ROOT / "docs").rglob("*.md"))
+DOCS = {page.name: page for page in FOUND}
+PAGES = [ROOT / "README.md", *FOUND]
+OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")]
 
-EVERY = get_command(app).commands
+WHOLE = get_command(app)
+EVERY = {name: WHOLE.get_command(None, name) for name in WHOLE.list_commands(None)}
 COMMANDS = {name: one for name, one in EVERY.items() if not one.hidden}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -39,7 +43,8 @@ MACHINE_PATHS = re.compile("|".join(re.escape(f"/{name}/") for name in ("work", 
 
 
 def text_of(name: str) -> str:
-    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+    """Text of a page, by its file name: no two folders have pages of one name."""
+    return DOCS[name].read_text(encoding="utf-8")
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str, int]]:
@@ -53,8 +58,37 @@ def by_name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def test_the_promised_pages_are_there() -> None:
-    assert {page.name for page in PAGES} >= {"README.md", *PROMISED}
+def test_every_page_has_a_folder_and_a_name_of_its_own() -> None:
+    assert len(DOCS) == len(FOUND), "two pages have one name"
+    assert {page.parent.name for page in FOUND} == {"docs", *FOLDERS}
+    top = {"index.md", "glossary.md", "faq.md", "troubleshooting.md"}
+    assert {page.name for page in FOUND if page.parent.name == "docs"} == top
+
+
+def test_every_page_is_in_the_menu_of_the_site() -> None:
+    listed = re.findall(
+        r"^ +- (?:\w+: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE
+    )
+    assert sorted(listed) == sorted(page.relative_to(ROOT / "docs").as_posix() for page in FOUND)
+
+
+def test_the_site_builds_without_a_warning_and_without_the_network(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    fetched = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"(https?:[^\"]*)")
+    for page in (tmp_path / "site").rglob("*.html"):
+        found = fetched.search(page.read_text(encoding="utf-8"))
+        assert not found, f"{page.name} loads {found[1]}" if found else ""
+
+
+def test_the_glossary_is_short_and_used() -> None:
+    words = re.findall(r"^\| \*\*(.+?)\*\* \|", text_of("glossary.md"), re.MULTILINE)
+    assert 10 < len(words) <= 20
+    everything = " ".join(
+        page.read_text(encoding="utf-8") for page in PAGES if page.name != "glossary.md"
+    ).lower()
+    assert [word for word in words if word not in everything] == []
 
 
 # Examples.
@@ -80,11 +114,18 @@ def test_examples_run(page: Path, ready: Ready, tmp_path: Path, monkeypatch: pyt
             check_session(text, ready, tmp_path, f"{by_name(page)}, line {line}")
 
 
+class Runs(Protocol):
+    """Whatever runs the program."""
+
+    def run(self, *words: str, cwd: Path) -> Ended:
+        """What came of it."""
+
+
 # What is said of long work every ten seconds, as on a machine that is busy with other tests.
 PROGRESS = re.compile(r"^[a-z ]+: \d+( of \d+, about \d+ s left)?(; .*)?\n", re.MULTILINE)
 
 
-def check_session(text: str, ready: Ready, folder: Path, where: str) -> None:
+def check_session(text: str, ready: Runs, folder: Path, where: str) -> None:
     """Run the commands of a session and compare what they say; `...` stands for anything."""
     ended = Ended(0, "", "")
     for entry in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
@@ -161,6 +202,34 @@ def test_no_section_is_about_a_command_that_is_not_there() -> None:
         assert called <= set(EVERY), f"{page.name} names commands that are not there"
 
 
+SPOKEN = re.compile(r"(?:^|`)(?:\.venv/bin/)?(lookalike [a-z]+ [^`\n]*)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS[:1]], ids=by_name)
+def test_every_option_that_is_shown_is_there(page: Path) -> None:
+    """Of commands that are shown and not run, too: the command and each of its options exist."""
+    for line in SPOKEN.findall(page.read_text(encoding="utf-8")):
+        name, _, rest = line.removeprefix("lookalike ").partition(" ")
+        if name not in EVERY:
+            continue  # a sentence; names of commands are held by the test above
+        known = {spelt for one in EVERY[name].params for spelt in (*one.opts, *one.secondary_opts)} | {
+            "--help"
+        }
+        given = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest.partition("  #")[0]))
+        assert given <= known or EVERY[name].hidden, f"{by_name(page)}: `{line}` has {sorted(given - known)}"
+
+
+def test_nothing_is_installed_by_a_name_that_is_not_ours() -> None:
+    """No registry has this project: whoever types its name there gets something else."""
+    for page in (*PAGES, *OTHERS):
+        if page.name == "CHANGELOG.md":
+            continue
+        found = re.search(
+            r"(?:pip|pipx|uv tool) install ['\"]?lookalike(?!\[\w+\] @)", page.read_text("utf-8")
+        )
+        assert not found, f"{by_name(page)} says {found[0]!r}" if found else ""
+
+
 def test_every_option_of_the_program_itself() -> None:
     for option in get_command(app).params:
         assert option.help
@@ -228,7 +297,7 @@ def test_the_method_names_every_file_that_holds_a_formula() -> None:
         for path in (ROOT / "lookalike" / folder).glob("*.py")
         if path.stem not in ("__init__", "drawing", "figures", "page", "report")
     }
-    assert held <= named, f"docs/method.md does not say what {sorted(held - named)} hold"
+    assert held <= named, f"docs/explanation/method.md does not say what {sorted(held - named)} hold"
 
 
 # Parts.
@@ -252,11 +321,11 @@ def test_the_table_of_parts_lists_exactly_what_is_found() -> None:
 
 def test_the_example_package_keeps_the_contract(tmp_path: Path) -> None:
     """The classes of the page, installed as its pyproject.toml says, pass the tests that ours pass."""
-    found = {kind: text for kind, text, _ in blocks(ROOT / "docs" / "parts.md") if kind == "toml"}
+    found = {kind: text for kind, text, _ in blocks(DOCS["parts.md"]) if kind == "toml"}
     project = tomllib.loads(found["toml"])["project"]
     offered = project["entry-points"]
     assert set(offered) == {f"lookalike.{kind}" for kind in registry.KINDS}
-    code = "".join(text for kind, text, _ in blocks(ROOT / "docs" / "parts.md") if kind == "python")
+    code = "".join(text for kind, text, _ in blocks(DOCS["parts.md"]) if kind == "python")
     kept = ast.Import | ast.ImportFrom | ast.ClassDef
     classes = [ast.unparse(node) for node in ast.parse(code).body if isinstance(node, kept)]
     package = tmp_path / "more_lookalike"
@@ -314,6 +383,8 @@ def test_versions_agree() -> None:
     newest = re.search(r"^## \[?(\d[\w.]*)\]? - \d{4}-\d\d-\d\d$", changes, re.MULTILINE)
     assert newest
     assert newest[1] == project["version"] == lookalike.__version__
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {newest[1]}\n" in cited
 
 
 def anchors(page: Path) -> set[str]:
@@ -325,7 +396,13 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=by_name)
 def test_links_lead_somewhere(page: Path) -> None:
-    for link in LINK.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+    """Links, anchors and pictures; every picture is one, and says what it shows."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for told, picture in re.findall(r"!\[([^\]]*)\]\(([^)\s]+)\)", text):
+        assert told, f"{by_name(page)}: {picture} has no words for those who do not see it"
+        start = (page.parent / picture).read_bytes()[:200]
+        assert start.startswith((b"\x89PNG", b"<?xml", b"<svg")), picture
+    for link in LINK.findall(text):
         if re.match(r"[a-z]+:", link):
             continue
         file, _, fragment = link.partition("#")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lookalike import registry
+from lookalike.cli.app import COMMANDS
 
 ROOT = Path(__file__).parents[1] / "lookalike"
 
@@ -143,6 +144,9 @@ def test_a_module_that_one_sibling_imports_says_why_it_is_one() -> None:
             module = name if name in MODULES else name.rpartition(".")[0]
             if module in MODULES and module != dotted(path):
                 importers[module].add(dotted(path))
+    commands = {f"cli.{place.partition('.')[0]}" for place in COMMANDS.values()}
+    for module in commands & importers.keys():
+        importers[module].add("cli.app")
     lonely = {
         module
         for module, users in importers.items()

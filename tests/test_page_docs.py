@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
@@ -14,10 +15,11 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery
+from tests.frozen.page import DOCUMENT, NOT_OURS, document
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-MANUAL = (ROOT / "docs" / "page.md").read_text(encoding="utf-8")
+MANUAL = (ROOT / "docs" / "reference" / "page.md").read_text(encoding="utf-8")
 
 
 def test_every_request_is_in_the_table(tmp_path: Path) -> None:
@@ -33,6 +35,15 @@ def test_every_request_is_in_the_table(tmp_path: Path) -> None:
     }
     told = re.findall(r"`(GET|POST|DELETE) (/api/[^`]*)`", MANUAL)
     assert served == set(told)
+
+
+def test_the_description_in_the_documentation_is_that_of_the_server() -> None:
+    kept, served = json.loads(DOCUMENT.read_text(encoding="utf-8")), json.loads(document())
+    for told in (kept, served):
+        del told["openapi"]
+        for name in NOT_OURS:
+            told["components"]["schemas"].pop(name, None)
+    assert kept == served, "write it again: python -m tests.frozen --accept"
 
 
 def test_every_key_is_in_the_table() -> None:

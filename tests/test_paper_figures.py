@@ -94,7 +94,7 @@ def test_the_best_reading_of_each_figure(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Any]:
-    return json.loads((ROOT / "docs" / "results.json").read_text(encoding="utf-8"))["paper"]
+    return json.loads((ROOT / "docs" / "lab" / "results.json").read_text(encoding="utf-8"))["paper"]
 
 
 def test_every_figure_of_the_section_is_one_of_the_record(kept: dict[str, Any]) -> None:

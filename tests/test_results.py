@@ -33,11 +33,11 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Any]:
-    return json.loads((ROOT / "docs" / "results.json").read_text(encoding="utf-8"))
+    return json.loads((ROOT / "docs" / "lab" / "results.json").read_text(encoding="utf-8"))
 
 
 def test_no_number_of_the_page_is_typed_by_hand(kept: dict[str, Any]) -> None:
-    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == page(kept)
+    assert (ROOT / "docs" / "lab" / "results.md").read_text(encoding="utf-8") == page(kept)
 
 
 def test_a_number_of_the_record_is_a_number_of_the_page(kept: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def test_a_number_of_the_record_is_a_number_of_the_page(kept: dict[str, Any]) ->
 def test_every_plot_of_the_page_is_there_and_no_other(kept: dict[str, Any]) -> None:
     named = {Path(name).name for name in re.findall(r"\(figures/([^)]*)\)", page(kept))}
     assert named == {plot_name(found) for found in kept["runs"] if "told_apart" in found}
-    assert named == {path.name for path in (ROOT / "docs" / "figures").glob("features_*.svg")}
+    assert named == {path.name for path in (ROOT / "docs" / "lab" / "figures").glob("features_*.svg")}
 
 
 @pytest.fixture(scope="module")

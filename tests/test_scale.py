@@ -303,12 +303,12 @@ def test_words() -> None:
 
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Any]:
-    return json.loads((ROOT / "docs" / "scale.json").read_text(encoding="utf-8"))
+    return json.loads((ROOT / "docs" / "lab" / "scale.json").read_text(encoding="utf-8"))
 
 
 def test_no_number_of_the_page_is_typed_by_hand(kept: dict[str, Any]) -> None:
     assert not kept["toy"]
-    assert (ROOT / "docs" / "scale.md").read_text(encoding="utf-8") == page(kept)
+    assert (ROOT / "docs" / "lab" / "scale.md").read_text(encoding="utf-8") == page(kept)
 
 
 def test_what_was_simulated_follows_from_what_was_measured(kept: dict[str, Any]) -> None:

@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Any]:
-    return json.loads((ROOT / "docs" / "reranking.json").read_text(encoding="utf-8"))
+    return json.loads((ROOT / "docs" / "lab" / "reranking.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def case() -> Case:
 
 
 def test_no_number_of_the_tables_is_typed_by_hand(kept: dict[str, Any]) -> None:
-    assert (ROOT / "docs" / "reranking.md").read_text(encoding="utf-8") == page(kept)
+    assert (ROOT / "docs" / "lab" / "reranking.md").read_text(encoding="utf-8") == page(kept)
 
 
 def test_everything_is_measured_everywhere(kept: dict[str, Any]) -> None:
@@ -141,7 +141,8 @@ def test_the_figures_are_those_of_the_page(kept: dict[str, Any]) -> None:
     named = {Path(name).stem for name in re.findall(r"\(figures/([^)]*)\)", page(kept))}
     assert named == {figure.name for figure in figures(kept)}
     for name in named:
-        assert (ROOT / "docs" / "figures" / f"{name}.svg").read_text(encoding="utf-8").startswith("<?xml")
+        figure = ROOT / "docs" / "lab" / "figures" / f"{name}.svg"
+        assert figure.read_text(encoding="utf-8").startswith("<?xml")
 
 
 def test_the_best_rival_is_the_best_by_that_measure() -> None:

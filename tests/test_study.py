@@ -22,11 +22,11 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Any]:
-    return json.loads((ROOT / "docs" / "learnt.json").read_text(encoding="utf-8"))
+    return json.loads((ROOT / "docs" / "lab" / "learnt.json").read_text(encoding="utf-8"))
 
 
 def test_no_number_of_the_tables_is_typed_by_hand(kept: dict[str, Any]) -> None:
-    assert (ROOT / "docs" / "learnt.md").read_text(encoding="utf-8") == page(kept)
+    assert (ROOT / "docs" / "lab" / "learnt.md").read_text(encoding="utf-8") == page(kept)
 
 
 def test_every_variant_is_measured_everywhere(kept: dict[str, Any]) -> None:
@@ -71,11 +71,11 @@ def test_a_study_averages_over_seeds() -> None:
 @pytest.mark.parametrize(
     ("module", "sentence"),
     [
-        ("study_learnt", "study: there are no faces in {folder}: give --data, see docs/learnt.md\n"),
-        ("study_stages", "stages: there are no faces in {folder}: give --data, see docs/reranking.md\n"),
+        ("study_learnt", "study: there are no faces in {folder}: give --data, see docs/lab/learnt.md\n"),
+        ("study_stages", "stages: there are no faces in {folder}: give --data, see docs/lab/reranking.md\n"),
         (
             "paper_figures",
-            "paper: there is no {folder}/ytf_dev.npz: give --data and --out, see docs/results.md\n",
+            "paper: there is no {folder}/ytf_dev.npz: give --data and --out, see docs/lab/results.md\n",
         ),
     ],
 )

@@ -111,11 +111,11 @@ def test_the_baseline_is_that_of_the_protocol() -> None:
 
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Any]:
-    return json.loads((ROOT / "docs" / "learnt.json").read_text(encoding="utf-8"))
+    return json.loads((ROOT / "docs" / "lab" / "learnt.json").read_text(encoding="utf-8"))
 
 
 def test_the_record_says_what_the_pages_claim(kept: dict[str, Any]) -> None:
-    """docs/method.md tells the signs in words: they must be those of the figures."""
+    """docs/explanation/method.md tells the signs in words: they must be those of the figures."""
     runs = kept["labelled"]["runs"]
     assert len(runs) == 6
     for run in runs:
@@ -157,4 +157,4 @@ def test_nothing_at_hand_is_a_sentence(tmp_path: Path) -> None:
 
     assert run() == f"labelled: there is no {tmp_path / 'learnt.json'}: run `make study` first\n"
     (tmp_path / "learnt.json").write_text("{}")
-    assert run() == f"labelled: there are no faces in {tmp_path}: give --data, see docs/learnt.md\n"
+    assert run() == f"labelled: there are no faces in {tmp_path}: give --data, see docs/lab/learnt.md\n"

@@ -64,9 +64,13 @@ SLOW: dict[str, tuple[str, ...]] = {
         "trust/test_hosts.py",
     ),
     "everything that the documentation shows, run": (
+        "cli/test_mcp.py",
         "test_docs.py::test_example_scripts_run",
         "test_docs.py::test_examples_run",
         "test_docs.py::test_the_example_package_keeps_the_contract",
+        "test_docs.py::test_the_site_builds_without_a_warning_and_without_the_network",
+        "test_package.py",
+        "cli/test_demo.py::test_who_rose_is_told_with_whom_it_rose_through",
     ),
     "generators of the pages of benchmarks and studies": (
         "test_benchmarks.py",
@@ -81,11 +85,13 @@ SLOW: dict[str, tuple[str, ...]] = {
         "test_study*.py",
     ),
     "long histories, and every combination of options": (
+        "search/test_estimator.py::test_what_scikit_learn_asks",
         "rerankers/test_learnt_options.py::test_every_combination_keeps_the_contract",
         "test_state_machine.py",
     ),
     "the whole program on whole data sets, and its report": (
         "evaluation/test_report.py",
+        "evaluation/test_suspects.py",
         "cli/test_evaluate*.py",
         "indexing/test_transform.py::test_it_helps_on_youtube_faces",
     ),

@@ -1,4 +1,4 @@
-"""Page: docs/trust.md, made of the record."""
+"""Page: docs/lab/trust.md, made of the record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 HEAD: Final = """# What was tried, and how often
 
 Galleries are killed, damaged, filled up, copied, attacked and asked to forget, by the tests of the package
-`trust`. `make trust` runs them at release size, so chosen that all take about 40 minutes of two processors
+`trust`. `make trust` runs them at release size, so chosen that all take about an hour of two processors
 and are run for every release, and writes this page. `python -m trust T6 --seed 7` runs one of them,
 `--share 10` ten times its release size, and `--case 12` one case where cases have numbers. `make test-slow`
 runs the same code at a small part of that size. Every case follows from the seed. The table holds what was

@@ -1,4 +1,4 @@
-"""Record: what came of each test when it was last run, in docs/trust.json and as a page beside it."""
+"""Record: what came of each test when it was last run, in docs/lab/trust.json and as a page beside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trust.outcome import Outcome
 from trust.page import as_page
 from trust.tests import Test, every_test
 
-RECORD: Final = Path("docs/trust.json")
+RECORD: Final = Path("docs/lab/trust.json")
 # More tell nothing new.
 MOST_FAILURES: Final = 20
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import random
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import termios
 import time
@@ -18,6 +20,7 @@ from typing import Final
 
 from lookalike import Gallery
 from lookalike.atomic import TEMPORARY
+from lookalike.gallery.decisions import judged
 from lookalike.gallery.verify import verify
 from lookalike.progress import Track, silent
 from tests.cli_process import command, environment, vectors, write_npz
@@ -27,10 +30,13 @@ from trust.outcome import Outcome, share_of, tried
 
 TITLE: Final = (
     "a user's shell: kill -9 and SIGHUP during commands that write, a closed terminal, mv and cp of the file "
-    "alone, another file copied over it, a foreign journal beside it, a rename before forgetting"
+    "alone, another file copied over it, a foreign journal beside it, a rename before forgetting, a clock "
+    "that is set back"
 )
 RELEASE: Final = 90
-LEFT_OUT: Final = "network file systems; a clock that is set back, which the wipe alone reads"
+LEFT_OUT: Final = (
+    "network file systems; `upgrade`, which T2 to T4 cut short, and `merge` (tests/gallery/test_split.py)"
+)
 
 ADD: Final = """
 with Gallery(sys.argv[1]) as gallery:
@@ -66,6 +72,8 @@ class Shell:
         self.temporary.mkdir()
         write_npz(folder / "faces.npz", descriptors=vectors())
         write_npz(folder / "more.npz", [f"more{one}" for one in range(12)], descriptors=vectors(1))
+        labels = "".join(f"p{one}/v{other},p{one}\n" for one in range(6) for other in range(2))
+        (folder / "labels.csv").write_text("set_id,person\n" + labels)
         self.run("add", folder / "made", folder / "faces.npz")
         self.run("index", folder / "made")
         self.run("backup", folder / "made", folder / "backup")
@@ -241,11 +249,53 @@ def _renamed(shell: Shell, path: Path, chance: random.Random) -> str | None:
     return None
 
 
+# A clock as a process sees it, a year back.
+BACK: Final = """
+import time
+now = time.time
+time.time = lambda: now() - 365 * 86400
+from lookalike.cli import main
+main()
+"""
+
+
+def _set_back(shell: Shell, path: Path, chance: random.Random) -> str | None:
+    """The clock is set back by a year between commands: what was said last holds, and all is forgotten."""
+
+    def earlier(*words: object) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", BACK, *map(str, words)],
+            capture_output=True, text=True, env=shell.environment(), timeout=PATIENCE,
+        )  # fmt: skip
+        assert done.returncode == 0, (words, done.stderr)
+        return done.stdout
+
+    one, other, gone = chance.sample([f"p{one}/v0" for one in range(6)], 3)
+    shell.run("judge", path, one, other, "same")
+    earlier("judge", path, one, other, "different")
+    earlier("add", path, shell.folder / "more.npz")
+    answers = json.loads(shell.run("find", path, one, "--json", "--quiet"))
+    if other in str(answers["answers"]):
+        return f"{other} is an answer to {one}, though the last word was that they are different"
+    earlier("undo", path)
+    with Gallery(path) as gallery:
+        if other not in judged(gallery).confirmed(one):
+            return "what was undone is not what was said last"
+    earlier("forget", path, gone, "--now")
+    if gone.encode() in path.read_bytes():
+        return f"{gone} was forgotten, and is in the file"
+    return _sound(path, {one, other, "more0"})
+
+
 CASES: Final[dict[str, Callable[[Shell, Path, random.Random], str | None]]] = {
     "killed during add": _ended(signal.SIGKILL, "add", "G", "/more.npz"),
     "killed during index": _ended(signal.SIGKILL, "index", "G", "--similarity", "manifold"),
     "killed during train": _ended(signal.SIGKILL, "train", "G"),
     "killed during find": _ended(signal.SIGKILL, "find", "G", "p0/v0"),
+    "killed during judge": _ended(signal.SIGKILL, "judge", "G", "p1/v0", "p2/v0", "different"),
+    "killed during name": _ended(signal.SIGKILL, "name", "G", "p1/v0", "Anna"),
+    "killed during people": _ended(signal.SIGKILL, "people", "G"),
+    "killed during evaluate": _ended(signal.SIGKILL, "evaluate", "G", "--labels", "/labels.csv"),
     "killed during forget": _ended(signal.SIGKILL, "forget", "G", "p0/v0"),
     "killed during remove": _ended(signal.SIGKILL, "remove", "G", "p0/v0"),
     "killed during backup": _ended(signal.SIGKILL, "backup", "G", "/case/copy"),
@@ -258,4 +308,5 @@ CASES: Final[dict[str, Callable[[Shell, Path, random.Random], str | None]]] = {
     "copied over while open": _copied_over,
     "foreign journal": _foreign,
     "renamed, then forgotten": _renamed,
+    "clock set back": _set_back,
 }

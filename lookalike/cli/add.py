@@ -45,7 +45,16 @@ def add(
     ] = None,
     features: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The .npy or .npz file that describes a list of faces (IJB, MOT)."),
+        typer.Option(
+            metavar="FILE", help="The .npy or .npz file that describes a list (csv, IJB, MOT, COCO, RTTM)."
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=COLUMN,...",
+            help="What columns of a Parquet or .npz file are called, as in set_id=video,source=file.",
+        ),
     ] = None,
     most: Annotated[
         int | None,
@@ -91,6 +100,7 @@ def add(
             tell=tell,
             dry_run=dry_run,
             engine=place,
+            columns=None if columns is None else _columns(columns),
         )
     for file, sentence in [*done.remarks, *done.failed]:
         # What is said of no file is advice: --quiet keeps it back, and with --json it is in `remarks`.
@@ -113,6 +123,17 @@ def add(
     # Some bad files among good ones are usual; nothing but bad files is a mistake.
     if done.failed and not (done.files or done.known or done.added or done.unchanged):
         raise typer.Exit(BadInput.exit_code)
+
+
+def _columns(text: str) -> dict[str, str]:
+    """What columns are called, from NAME=COLUMN with commas between them."""
+    found: dict[str, str] = {}
+    for piece in text.split(","):
+        name, is_given, column = (part.strip() for part in piece.partition("="))
+        if not (name and is_given and column) or name in found:
+            raise typer.BadParameter(f"--columns is written as set_id=video,source=file, got {text!r}")
+        found[name] = column
+    return found
 
 
 def describe(

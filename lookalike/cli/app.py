@@ -2,17 +2,155 @@
 
 from __future__ import annotations
 
+import inspect
+import os
+from collections.abc import Callable, MutableMapping
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from lookalike import __version__
-from lookalike.cli import add, backup, decisions, evaluate, exchange, find, gallery, people, serve
 from lookalike.cli.output import Json, Progresses, Quiet
 
+# Where the function of each command lies, in the order in which a newcomer needs them.
+COMMANDS: Final = {
+    "open": "serve.open_folder",
+    "demo": "app.demo",
+    "add": "add.add",
+    "describe": "add.describe",
+    "index": "gallery.index",
+    "train": "gallery.train",
+    "find": "find.find",
+    "explain": "find.explain",
+    "people": "people.people",
+    "judge": "decisions.judge",
+    "name": "decisions.name",
+    "undo": "decisions.undo",
+    "serve": "serve.serve",
+    "mcp": "mcp.mcp",
+    "evaluate": "evaluate.evaluate",
+    "compare": "evaluate.compare",
+    "status": "gallery.status",
+    "list": "gallery.list_sets",
+    "remove": "gallery.remove",
+    "forget": "gallery.forget",
+    "export": "exchange.export",
+    "import": "exchange.import_names",
+    "merge": "gallery.merge",
+    "split": "gallery.split",
+    "verify": "backup.verify",
+    "backup": "backup.backup",
+    "restore": "backup.restore",
+    "upgrade": "backup.upgrade",
+    "history": "backup.history",
+    "doctor": "app.doctor",
+    "models": "app.models",
+}
+# Options of `forget` as they were called before 0.14, which go on working.
+FORMER: Final = {"bar": "block", "bar-alike": "block-alike", "barred": "blocked", "unbar": "unblock"}
+SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    "forget": {"context_settings": {"token_normalize_func": lambda token: FORMER.get(token, token)}},
+    # There was a command of this name: it says what to do instead, whatever it is given.
+    "split": {
+        "hidden": True,
+        "context_settings": {
+            "allow_extra_args": True,
+            "ignore_unknown_options": True,
+            "help_option_names": [],
+        },
+    },
+}
+
+
+class Command(TyperCommand):
+    """A command that takes plain words for what they are.
+
+    Typer turns every word into a value by a library that takes longer to load than a query takes. It is left
+    what is no text, path or whole number, and what is wrong.
+    """
+
+    def __init__(self, name: str | None, **settings: Any) -> None:
+        super().__init__(name, **settings)
+        kinds = get_type_hints(inspect.unwrap(self.callback)) if self.callback else {}
+        for one in self.params:
+            _lighten(one, partial(_value, kinds.get(one.name or "")))
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option --help, which does nothing unless it is given."""
+        return _lighten(super().get_help_option(ctx), _unless_given)
+
+
+def _lighten(parameter: Any, value: Callable[..., Any]) -> Any:
+    """Have the value of a parameter told by a function that may ask Typer, its first argument."""
+    if parameter is not None and not isinstance(parameter.process_value, partial):
+        parameter.process_value = partial(value, parameter.process_value)
+    return parameter
+
+
+def _unless_given(process: Callable[..., Any], ctx: Any, given: Any) -> Any:
+    return process(ctx, given) if given else given
+
+
+def _value(kind: Any, process: Callable[..., Any], ctx: Any, given: Any) -> Any:
+    """What words mean to a parameter of some kind; Typer is asked unless that is plain."""
+    kinds = (kind, *get_args(kind))
+    of = next((one for one in (str, Path) if list[one] in kinds), None)  # type: ignore[valid-type]
+    if of is not None:
+        values = [_plain(of, one) for one in given or ()]
+        return values if values and None not in values else process(ctx, given)
+    if type(given) in kinds:
+        return given
+    found = next((_plain(one, given) for one in (Path, int) if one in kinds and isinstance(given, str)), None)
+    return process(ctx, given) if found is None else found
+
+
+def _plain(kind: type, word: str) -> Any:
+    """A word as text, path or whole number; None if it is not plainly one."""
+    if kind is str:
+        return word
+    if kind is Path:
+        return Path(word) if not os.path.exists(word) or os.access(word, os.R_OK) else None
+    return int(word) if word.isascii() and word.isdecimal() else None
+
+
+class Commands(TyperGroup):
+    """The commands, each loaded when it is called: who asks need not wait for what reads films."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name; None if there is none."""
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.commands[cmd_name] = _command(cmd_name)
+        elif cmd_name not in COMMANDS:
+            self.list_commands(ctx)  # to say which name is nearest
+        return self.commands.get(cmd_name)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """As of a command."""
+        return _lighten(super().get_help_option(ctx), _unless_given)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names."""
+        known: MutableMapping[str, Any] = self.commands
+        ordered = {name: known.get(name) or _command(name) for name in COMMANDS}
+        self.commands = {**ordered, **known}
+        return list(self.commands)
+
+
+def _command(name: str) -> Any:
+    module, _, function = COMMANDS[name].partition(".")
+    alone = typer.Typer(add_completion=False)
+    found = getattr(import_module(f"lookalike.cli.{module}"), function)
+    alone.command(name, cls=Command, **SETTINGS.get(name, {}))(found)
+    return typer.main.get_command(alone)
+
+
 app = typer.Typer(
-    no_args_is_help=True,
+    cls=Commands,
+    # Both are made by `lookalike.cli.manual`, without a question put to the program at every key.
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -23,22 +161,46 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def start(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    completion: Annotated[
+        str | None, typer.Option(metavar="SHELL", help="Print the completion script of bash, zsh or fish.")
+    ] = None,
+    manual: Annotated[bool, typer.Option("--manual", help="Print the man page.")] = False,
+) -> None:
     """Find face sets in an unlabelled collection."""
+    if not (version or completion is not None or manual) and context.invoked_subcommand:
+        return
+    from lookalike.cli import manual as made
+
     if version:
         print(f"lookalike {__version__}")
-        raise typer.Exit
+    elif completion is not None:
+        print(made.completion(context.command, completion), end="")
+    elif manual:
+        print(made.manual(context.command), end="")
+    else:
+        print(made.FIRST, end="")
+    raise typer.Exit
 
 
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Where to put the collection.")] = Path("demo"),
     seed: Annotated[int, typer.Option(help="Another seed draws other people.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page at the end, if there is a screen.")
+    ] = True,
     quiet: Quiet = False,
 ) -> None:
     """Draw a collection of people who never existed, and find them: the whole tour in a minute."""
+    from lookalike.cli import serve
     from lookalike.cli.demo import run
 
-    run(folder, seed, Progresses(quiet))
+    gallery = run(folder, seed, Progresses(quiet))
+    if browser and serve.has_screen():
+        print()
+        serve.serve(gallery)
 
 
 def doctor(json: Json = False) -> None:
@@ -53,39 +215,3 @@ def models(json: Json = False) -> None:
     from lookalike.cli.doctor import report_models
 
     report_models(json)
-
-
-# In the order in which a newcomer needs them.
-app.command("open")(serve.open_folder)
-app.command()(demo)
-app.command()(add.add)
-app.command()(add.describe)
-app.command()(gallery.index)
-app.command()(gallery.train)
-app.command()(find.find)
-app.command()(find.explain)
-app.command()(people.people)
-app.command()(decisions.judge)
-app.command()(decisions.name)
-app.command()(decisions.undo)
-app.command()(serve.serve)
-app.command()(evaluate.evaluate)
-app.command()(evaluate.compare)
-app.command()(gallery.status)
-app.command("list")(gallery.list_sets)
-app.command()(gallery.remove)
-app.command()(gallery.forget)
-app.command()(exchange.export)
-app.command("import")(exchange.import_names)
-app.command()(gallery.merge)
-app.command(
-    hidden=True,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-)(gallery.split)
-app.command()(backup.verify)
-app.command()(backup.backup)
-app.command()(backup.restore)
-app.command()(backup.upgrade)
-app.command()(backup.history)
-app.command()(doctor)
-app.command()(models)

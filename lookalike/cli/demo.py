@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from lookalike import atomic
-from lookalike.cli.output import print_evaluation, print_explanation, print_table
 from lookalike.demo.films import draw_collection, write_collection
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.evaluation.drawing import check_libraries
@@ -20,7 +19,7 @@ from lookalike.indexing.build import index
 from lookalike.indexing.fit import check_seed
 from lookalike.ingest.add import add
 from lookalike.progress import Track
-from lookalike.ranking import Ranking
+from lookalike.ranking import Answer, Ranking
 from lookalike.search.picture import draw_ranking
 from lookalike.search.query import Search
 
@@ -45,8 +44,8 @@ RERANKERS = ("auto", "learnt", "csls", "cprr")
 SEEDS = (0, 1, 2)
 
 
-def run(folder: Path, seed: int, track: Track) -> None:
-    """Draw, add, index, train, compare methods, find, show why, report.
+def run(folder: Path, seed: int, track: Track) -> Path:
+    """Draw, add, index, train, compare methods, find, show why, report; end on one screen.
 
     Parameters
     ----------
@@ -56,6 +55,11 @@ def run(folder: Path, seed: int, track: Track) -> None:
         Another seed draws other people.
     track : callable
         Shows progress.
+
+    Returns
+    -------
+    Path
+        The gallery.
 
     Raises
     ------
@@ -75,62 +79,62 @@ def run(folder: Path, seed: int, track: Track) -> None:
     labels = read_labels(folder / "labels.csv")
     path = folder / GALLERY
     done = add(path, [folder / "clips"], track=track, cropped=True)
-    print(f"{len(done.added)} clips added to {path}; who is on them is written nowhere in it.")
     with Gallery(path) as gallery:
         tables = index(gallery, track=track)
         experiment = Experiment(gallery, tables, labels, RERANKERS, SEEDS)
         result = experiment.run(RERANKERS[0], track)
-        print("\nWhich second stage finds people best? (The labels are used here only, to count.)")
-        print_evaluation(result)
         search = Search(tables, experiment.fitted(RERANKERS[0])[0])
         query = _telling_query(search, result, labels)
-        print(f"\nShow me everything with the person of {query} in it:")
         matches = {id for id, person in labels.items() if person == labels[query] and id != query}
         ranking = search.find(query, 10)
-        columns = [("rank", "right"), ("set", "left"), ("score", "right"), ("baseline rank", "right")]
-        print_table(
-            [*columns, ("through", "left"), ("right?", "left")],
-            (
-                (
-                    a.rank,
-                    a.id,
-                    f"{a.score:.3f}",
-                    a.baseline_rank,
-                    a.way,
-                    "yes" if a.id in matches else "",
-                )
-                for a in ranking
-            ),
-        )
-        # The right answer that rose most.
-        shown = max(ranking, key=lambda a: (a.id in matches, a.baseline_rank - a.rank, -a.rank))
-        print("\nWhy?")
-        print_explanation(search.explain(query, shown.id))
+        right = [answer for answer in ranking if answer.id in matches]
+        # The right answer that rose most, or the first one.
+        shown = max(right or ranking, key=lambda a: (a.baseline_rank - a.rank, -a.rank))
         draw_ranking(gallery, search, query, folder / "ranking.png", 8, matches)
-        print(f"\nThe same as a picture: {folder / 'ranking.png'}")
-        _report(folder, experiment, result, track)
+        said = [
+            f"{PEOPLE} people who never existed are on {len(done.added)} drawn clips; nobody is labelled.",
+            "",
+            f"Question  who else is on {query}?",
+            f"Found     {', '.join(answer.id for answer in right) or 'nobody'}: {len(right)} of "
+            f"{len(matches)} other clips with this person, among the first {len(ranking)} answers.",
+            *_reasons(search, query, shown),
+            "",
+            f"Picture   {folder / 'ranking.png'}",
+            f"Report    {_report(folder, experiment, result, track)}",
+            f"Page      {sys.argv[0]} serve {shlex.quote(str(path))}",
+            f"Yours     {sys.argv[0]} open FOLDER",
+        ]
         experiment.finish()
-    print(f"Now try: {sys.argv[0]} find {path} {ranking[0].id}")
-    print(f"Or look, decide and name people in your browser: {sys.argv[0]} serve {path}")
+    print("\n".join(said))
+    return path
 
 
-def _report(folder: Path, experiment: Experiment, result: Evaluation, track: Track) -> None:
-    """End with the report and what it says; without the libraries that draw it, say how to get them."""
+def _reasons(search: Search, query: str, shown: Answer) -> list[str]:
+    """Through whom an answer was found, and why, in two sentences."""
+    speakers = [one for one in search.explain(query, shown.id).relatives if one.moved > 0]
+    if shown.baseline_rank <= shown.rank or not speakers:
+        return [f"Why       {shown.id} is alike by itself. Nobody else had to speak for it."]
+    first = max(speakers, key=lambda one: one.moved)
+    return [
+        f"Through   {first.id}, which resembles both {query} and {shown.id}",
+        f"Why       By itself, {shown.id} would be answer {shown.baseline_rank}.",
+        f"          It is answer {shown.rank}, because {first.id} and other clips near both spoke for it.",
+    ]
+
+
+def _report(folder: Path, experiment: Experiment, result: Evaluation, track: Track) -> str:
+    """Write the report and say where; without the libraries that draw it, say how to get them."""
     try:
         check_libraries()
     except BadInput as reason:
-        print(f"\nNo report: {reason}")
-        return
+        return f"none: {reason}"
     command = f"lookalike demo --out {shlex.quote(str(folder))}"
-    kept = report(folder / REPORT, experiment, result, faces=True, command=command, track=track)
-    print("\nThe verdict on these drawn people; on real ones it differs by collection:")
-    for sentence in kept["verdict"]:
-        print(f"- {sentence}")
-    print(f"\nThe whole report, with every figure: {folder / REPORT / 'report.html'}")
+    report(folder / REPORT, experiment, result, faces=True, command=command, track=track)
+    return f"{folder / REPORT / 'report.html'} (how well each method finds these people)"
 
 
 def _telling_query(search: Search, result: Evaluation, labels: Labels) -> str:
-    """Choose a query that shows what the second stage does: most right answers that it brought up.
+    """Choose a query that shows what the re-ranker does: most right answers that it brought up.
 
     Its first answer is right: whoever tries the product first shall not meet a mistake first.
     """

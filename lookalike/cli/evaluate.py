@@ -25,6 +25,7 @@ from lookalike.cli.output import (
     print_table,
     say,
 )
+from lookalike.ranking import percent
 
 # What is measured unless something is asked for: what `find` does; in a report, all of the paper's beside it.
 PLAIN = "auto"
@@ -32,6 +33,8 @@ REPORTED = "learnt,arithmetic_mean,geometric_mean,quadratic_mean,auto"
 EVERYTHING = "all"
 # More seeds than these tell nothing new, and each of them is trained.
 MOST_SEEDS = 1000
+# Lines that people read.
+MOST_SUSPECTS = 50
 
 
 def evaluate(
@@ -73,6 +76,10 @@ def evaluate(
         Path | None, typer.Option(metavar="DIR", help="Write a report with figures into this folder.")
     ] = None,
     faces: Annotated[bool, typer.Option("--faces", help="The report may show pictures of faces.")] = False,
+    suspects: Annotated[
+        bool,
+        typer.Option("--suspects", help="Measure nothing: list labels that are probably wrong, or double."),
+    ] = False,
     engine: Engine = "local",
     address: Address = None,
     json: Json = False,
@@ -86,6 +93,16 @@ def evaluate(
     from lookalike.evaluation.labels import join_labels, read_groups, read_labels, with_nobody
     from lookalike.search.question import read_queries
 
+    if suspects:
+        if split or queries or count_query or by or report or faces or seeds is not None:
+            raise typer.BadParameter(
+                "--suspects measures nothing: leave out --split, --queries, --count-query, --by, --report, "
+                "--faces and --seeds"
+            )
+        _suspects(
+            gallery, labels, rerankers or PLAIN, similarity, prepare, seed, engine, address, json, quiet
+        )
+        return
     if split and queries:
         raise typer.BadParameter("--split and --queries are two different protocols: give one of them")
     if count_query and (split or queries):
@@ -179,6 +196,50 @@ def compare(
         ),
     )
     print(plain(words(found)))
+
+
+def _suspects(
+    gallery: Path,
+    labels: list[Path],
+    reranker: str,
+    similarity: str,
+    prepare: str,
+    seed: int,
+    engine: str,
+    address: str | None,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """List labels that are probably wrong."""
+    from lookalike import open_gallery, open_search
+    from lookalike.evaluation.labels import check_labels, join_labels, read_labels
+    from lookalike.evaluation.suspects import suspects
+
+    known = join_labels(read_labels(path) for path in labels)
+    track = Progresses(quiet)
+    with open_engine(engine, address) as place, open_gallery(gallery) as opened:
+        check_labels(known, opened.ids())
+        search = open_search(
+            opened, similarity, reranker, seed, track, None, prepare, place, before=track.before
+        )
+        found = suspects(search, known, track)
+    if json:
+        print_json(found.to_dict())
+        return
+    print(f"{len(found.sets)} of {found.labelled} sets look like somebody else's", end="")
+    print(f"; {found.alone} cannot be told, for nobody else has their label" if found.alone else "")
+    if found.sets:
+        columns = [("probability", "right"), ("set", "left"), ("label", "left"), ("seems", "left")]
+        rows = [(percent(one.probability), one.id, one.label, one.seems, one.nearest) for one in found.sets]
+        print_table([*columns, ("nearest", "left")], rows[:MOST_SUSPECTS])
+        if len(rows) > MOST_SUSPECTS:
+            print(f"and {len(rows) - MOST_SUSPECTS} less probable ones: --json has all")
+    print(f"\n{len(found.pairs)} pairs of labels are more likely one person than two")
+    if found.pairs:
+        print_table(
+            [("probability", "right"), ("label", "left"), ("label", "left"), ("sets", "right")],
+            ((percent(one.probability), one.one, one.other, one.sets) for one in found.pairs),
+        )
 
 
 def _check_report(folder: Path) -> None:

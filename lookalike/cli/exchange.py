@@ -101,9 +101,9 @@ def export_answers(
     gallery: Gallery, ranking: Ranking, path: Path | None, format: str | None, quiet: bool
 ) -> None:
     """Write the answers of a query, if a file was named for them."""
-    from lookalike.gallery.export import export_as, format_of
-
     if path is not None:
+        from lookalike.gallery.export import export_as, format_of
+
         for remark in export_as(gallery, path, format_of(path, format, None), ranking=ranking).remarks:
             say(plain(remark), quiet)
         say(f"the answers are in {path}", quiet)
@@ -111,12 +111,12 @@ def export_answers(
 
 def check_export(path: Path | None, format: str | None) -> None:
     """Refuse a file for the answers that could not be written, before anything is computed."""
-    from lookalike.gallery.export import OWN, format_of
-
     if path is None:
         if format is not None:
             raise BadInput("--format is about --export: give a file too")
         return
+    from lookalike.gallery.export import OWN, format_of
+
     if format_of(path, format, None) == OWN:
         raise BadInput("answers are not written as npz: choose csv, json or another --format")
     if path.exists():

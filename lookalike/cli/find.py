@@ -225,7 +225,6 @@ def find(
     from lookalike import open_gallery, open_search
     from lookalike.cli.exchange import check_export, export_answers
     from lookalike.search.filters import Filter, depth, narrowed
-    from lookalike.search.picture import check_new, draw_faces, draw_ranking
     from lookalike.search.query import Several, check_top
 
     check_top(top)
@@ -243,6 +242,8 @@ def find(
         )
     check_export(export, format)
     if picture is not None:
+        from lookalike.search.picture import check_new, draw_faces, draw_ranking
+
         check_new(picture)
         if not picture.absolute().parent.exists():  # a slip of the pen, more likely than a wish
             raise NotFound(f"the folder of {picture} does not exist: make it first, or choose another place")

@@ -52,12 +52,12 @@ def forget(
         str | None, typer.Option(metavar="NAME", help="Forget all sets of a person, and their names.")
     ] = None,
     bar: Annotated[
-        bool, typer.Option("--bar", help="Keep hashes of files, sets and faces, so that none enters again.")
+        bool, typer.Option("--block", help="Keep hashes of files, sets and faces, so that none enters again.")
     ] = False,
     bar_alike: Annotated[
         bool,
         typer.Option(
-            "--bar-alike",
+            "--block-alike",
             help="Also keep what the person looks like (biometric data), so that nobody like them enters.",
         ),
     ] = False,
@@ -65,10 +65,15 @@ def forget(
         Path | None, typer.Option(metavar="FILE", help="Write the receipt here, without ids or names.")
     ] = None,
     barred: Annotated[
-        bool, typer.Option("--barred", help="Forget nothing; list what must not enter again.")
+        bool, typer.Option("--blocked", help="Forget nothing; list what must not enter again.")
     ] = False,
     unbar: Annotated[
-        int | None, typer.Option(metavar="N", help="Forget nothing; let in again what forgetting N barred.")
+        int | None,
+        typer.Option(
+            "--unblock",
+            metavar="N",
+            help="Forget nothing; let in again what forgetting N blocked.",
+        ),
     ] = None,
     now: Annotated[
         bool,
@@ -84,7 +89,7 @@ def forget(
     wanted = (bool(sets or person), barred, unbar is not None).count(True)
     if wanted > 1 or (not wanted and not now) or (barred and now):
         raise BadInput(
-            "say what is wanted: sets or --person to be forgotten, or --barred, or --unbar, or --now alone"
+            "say what is wanted: sets or --person to be forgotten, or --blocked, or --unblock, or --now alone"
         )
     with open_gallery(gallery) as opened:
         if barred:

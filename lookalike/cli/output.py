@@ -6,24 +6,24 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
 
-from lookalike.evaluation.groups import INTERVAL, METHOD, Grouped
-from lookalike.evaluation.measures import MEASURES, SURENESS
-from lookalike.evaluation.results import Evaluation
 from lookalike.faceset import timecode
 from lookalike.progress import Step
 from lookalike.progress import Task as Making
 from lookalike.ranking import percent
 
+# What draws tables and bars takes longer to load than most commands take: it is loaded where it is used.
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import ProgressColumn, Task
+
+    from lookalike.evaluation.groups import Grouped
+    from lookalike.evaluation.results import Evaluation
     from lookalike.search.explain import Explanation, Line
 
 GalleryPath = Annotated[
@@ -80,13 +80,21 @@ Seed = Annotated[int, typer.Option(help="Chooses the sets from which the second 
 
 Item = TypeVar("Item")
 
-# Data goes to stdout, everything else to stderr.
-WIDE = None if sys.stdout and sys.stdout.isatty() else 200
-out = Console(highlight=False, emoji=False, soft_wrap=True, width=WIDE)
-err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+# Letters in a line of a table that goes to a file or another program.
+WIDE: Final = 200
 
 # Without a terminal, one line at most this often says how far the work is.
 SECONDS_BETWEEN_LINES = 10.0
+
+
+@cache
+def console(stderr: bool = False) -> Console:
+    """Where people read: data goes to stdout, everything else to stderr."""
+    from rich.console import Console
+
+    is_file = not stderr and not (sys.stdout and sys.stdout.isatty())
+    width = WIDE if is_file else None
+    return Console(stderr=stderr, highlight=False, emoji=False, soft_wrap=True, width=width)
 
 
 class Progresses:
@@ -99,16 +107,20 @@ class Progresses:
         """Yield the items, showing how many have passed and how long the rest will take."""
         if self.quiet:
             return iter(items)
-        return self._bar(items, text, total) if err.is_terminal else self._lines(items, text, total)
+        is_seen = console(stderr=True).is_terminal
+        return self._bar(items, text, total) if is_seen else self._lines(items, text, total)
 
     def before(self, task: Making) -> None:
         """Say what is about to be made."""
         say(task.words, self.quiet)
 
     def _bar(self, items: Iterable[Item], text: str, total: int | None) -> Iterator[Item]:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
         # A file may be called like a style.
         words = TextColumn("{task.description}", markup=False)
-        with Progress(words, BarColumn(), MofNCompleteColumn(), _Left(), console=err, transient=True) as bar:
+        columns = words, BarColumn(), MofNCompleteColumn(), _time_left()
+        with Progress(*columns, console=console(stderr=True), transient=True) as bar:
             task = bar.add_task(text, total=total)
             for item in items:
                 yield item
@@ -126,19 +138,24 @@ class Progresses:
                 rest = (now - start) / done * ((total or 0) - done) if step.left is None else step.left
                 left = f" of {total}, about {rest:.0f} s left" if total else ""
                 words = f"; {plain(step.words)}" if step.words else ""
-                err.print(f"{text}: {done}{left}{words}", markup=False)
+                console(stderr=True).print(f"{text}: {done}{left}{words}", markup=False)
 
 
-class _Left(TimeRemainingColumn):
+def _time_left() -> ProgressColumn:
     """Time left as the work itself tells it, or as its pace so far does."""
+    from rich.progress import TimeRemainingColumn
+    from rich.text import Text
 
-    def render(self, task: Task) -> Text:
-        """Write it as hours, minutes and seconds."""
-        left = task.fields.get("left")
-        if left is None:
-            return super().render(task)
-        minutes, seconds = divmod(round(left), 60)
-        return Text(f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}", style="progress.remaining")
+    class Left(TimeRemainingColumn):
+        def render(self, task: Task) -> Text:
+            """Write it as hours, minutes and seconds."""
+            left = task.fields.get("left")
+            if left is None:
+                return super().render(task)
+            minutes, seconds = divmod(round(left), 60)
+            return Text(f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}", style="progress.remaining")
+
+    return Left()
 
 
 def plain(text: str) -> str:
@@ -149,7 +166,7 @@ def plain(text: str) -> str:
 def say(text: str, quiet: bool = False) -> None:
     """Tell the person something that is not data."""
     if not quiet:
-        err.print(text, markup=False)
+        console(stderr=True).print(text, markup=False)
 
 
 def seen_from_to(start: float | None, end: float | None) -> str:
@@ -173,13 +190,39 @@ def print_table(
     columns: list[tuple[str, str]], rows: Iterable[Iterable[object]], title: str | None = None
 ) -> None:
     """Print data for people. Columns are (heading, justify)."""
+    cells = [[plain(str(cell)) for cell in row] for row in rows]
+    lines = None if title else _lines_of_table(columns, cells)
+    if lines is not None:
+        print(*lines, sep="\n")
+        return
+    from rich.table import Table
+    from rich.text import Text
+
     shown = Text(plain(title)) if title else None
     table = Table(title=shown, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for heading, justify in columns:
         table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for row in rows:
-        table.add_row(*(Text(plain(str(cell))) for cell in row))
-    out.print(table)
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console().print(table)
+
+
+def _lines_of_table(columns: list[tuple[str, str]], rows: list[list[str]]) -> list[str] | None:
+    """The lines of a table; None where rich is needed: in a terminal, or if letters or lines are wide."""
+    table = [[heading for heading, _ in columns], *rows]
+    if (sys.stdout and sys.stdout.isatty()) or not all(cell.isascii() for row in table for cell in row):
+        return None
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    if sum(widths) + 2 * (len(widths) - 1) > WIDE or 0 in widths:
+        return None
+    is_right = [justify == "right" for _, justify in columns]
+    return [
+        "  ".join(
+            cell.rstrip().rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, is_right, strict=True)
+        )
+        for row in table
+    ]
 
 
 # Reasons in words: an explanation and an evaluation for people to read.
@@ -318,6 +361,8 @@ def _together(one: Line, named: bool) -> str:
 
 def print_evaluation(result: Evaluation) -> None:
     """Print the counts and one line of measures for each second stage."""
+    from lookalike.evaluation.measures import MEASURES, SURENESS
+
     facts = result.to_dict()
     print(f"{facts['queries']} queries, {facts['sets']} sets, {facts['distractors']} of them distractors")
     queries, people = result.with_one_match()
@@ -344,6 +389,8 @@ def print_evaluation(result: Evaluation) -> None:
 
 def print_groups(parted: Grouped) -> None:
     """Print every measure by group of queries."""
+    from lookalike.evaluation.groups import INTERVAL, METHOD
+
     for columns, rows in (parted.measures(), parted.sureness()):
         if rows:
             print()

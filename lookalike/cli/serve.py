@@ -45,13 +45,27 @@ def serve(
     port: Port = None,
     host: Host = "127.0.0.1",
     browser: Browser = True,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--key-file", metavar="FILE", help="Let programs in by keys: lines of a name, scopes and a key."
+        ),
+    ] = None,
     engine: Engine = "local",
     address: Address = None,
 ) -> None:
     """Show a gallery as a local web page, on which people are found, judged and named."""
     _need_page()
+    from lookalike.web.keys import Keys, read_keys
+
+    keys = Keys() if key_file is None else read_keys(key_file)
+    if keys and host not in LOOPBACK:
+        say(
+            "lookalike: keys are sent as they are, so whoever listens on the way can use them: put a server "
+            "that speaks TLS in front, or listen at 127.0.0.1 only"
+        )
     with open_engine(engine, address) as place, closing(_listening(host, port)) as listening:
-        _show(gallery, host, listening, browser, engine=place)
+        _show(gallery, host, listening, browser, engine=place, keys=keys)
 
 
 def open_folder(
@@ -93,6 +107,12 @@ def open_folder(
         say(f"lookalike: what is found is kept in {path}")
         if not _show(path, host, listening, browser, folder=real, tell=say):
             say("lookalike: not all of the folder is taken in yet; the same command goes on")
+
+
+def has_screen() -> bool:
+    """Whether somebody sits before a terminal and a screen on which a browser can open."""
+    desktop = sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    return desktop and sys.stdout is not None and sys.stdout.isatty()
 
 
 def _need_page() -> None:

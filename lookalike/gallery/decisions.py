@@ -249,11 +249,22 @@ def reject(gallery: Gallery | OpenLog, sets: Sequence[str]) -> Decision:
     """Say that sets that were proposed as one person are not: no two of them are proposed again.
 
     Nothing is said of any two of them: these may be one person, and be judged or named so.
+
+    Raises
+    ------
+    Conflict
+        If they were decided to be one person, for instance on another page a moment ago.
     """
     asked = _several(sets)
     with _opened(gallery) as log:
         log.check(asked)
-        return _add(log, folded(log.decisions, log.apart), draft("reject", tuple(sorted(asked))))
+        verdicts = folded(log.decisions, log.apart)
+        if set(asked) <= verdicts.together(asked[0]):
+            raise Conflict(
+                f"{asked[0]!r} and {len(asked) - 1} more were decided to be one person: undo that in the "
+                f"history first, or part those that are somebody else"
+            )
+        return _add(log, verdicts, draft("reject", tuple(sorted(asked))))
 
 
 def part(gallery: Gallery | OpenLog, leaving: Sequence[str], staying: Sequence[str]) -> Decision:

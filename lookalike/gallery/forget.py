@@ -346,7 +346,7 @@ def unbar(gallery: Gallery, number: int) -> Bar:
         if one.number == number:
             gallery.unbar(number)
             return one
-    raise NotFound(f"{gallery.path} bars nothing under number {number}: `lookalike forget --barred` lists it")
+    raise NotFound(f"{gallery.path} blocks nothing under {number}: `lookalike forget --blocked` lists it")
 
 
 def _bar(number: int, entries: Sequence[Entry]) -> Bar:
@@ -365,7 +365,7 @@ def _looks(gallery: Gallery, ids: Iterable[str]) -> list[Entry]:
             if model.is_current:
                 raise BadInput(
                     f"{model.name} cannot tell whether two faces are of one person, so nobody can be barred "
-                    f"by their looks: leave --bar-alike out, or describe the gallery by a model that can"
+                    f"by their looks: leave --block-alike out, or describe the gallery by a model that can"
                 )
             continue
         beside = [] if model.is_current else [gallery.vectors(one, model.name) for one in asked]

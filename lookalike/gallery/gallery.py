@@ -193,8 +193,13 @@ class Gallery:
     def files_of_sets(self, ids: Iterable[str]) -> dict[str, list[MediaFile]]:
         """As `files_of`, of several sets in one version of the gallery; sets that it has not are left out."""
         with self._opened.transaction() as connection:
-            there = [set_id for set_id in set_rows.several(ids) if set_rows.has(connection, set_id)]
-            return {set_id: self._files_of(connection, set_id) for set_id in there}
+            asked, known = list(set_rows.several(ids)), self._now(connection).files
+            new = [set_id for set_id in asked if set_id not in known]
+            if len(known) + len(new) > REMEMBERED:
+                known.clear()
+                new = asked
+            known |= media.of_sets(connection, self.path, new)
+            return {set_id: list(known[set_id]) for set_id in asked if set_id in known}
 
     def paths(self, ids: Iterable[str] | None = None) -> dict[str, list[str]]:
         """Where the videos and photos of some sets lie, as people order them.

@@ -113,6 +113,28 @@ def of_set(connection: sqlite3.Connection, where: Path, set_id: str) -> list[Med
     return _select(connection, where, asked, storable(set_id))
 
 
+def of_sets(connection: sqlite3.Connection, where: Path, ids: Iterable[str]) -> dict[str, list[MediaFile]]:
+    """As `of_set`, of several sets; those that the gallery has not are left out."""
+    found: dict[str, list[MediaFile]] = {}
+    checked: dict[tuple[object, ...], MediaFile] = {}  # a film has many sets
+    has_files = schema.found(connection) >= 2
+    columns = f"checksum, {_columns(connection)}" if has_files else "NULL"
+    joined = "LEFT JOIN set_files ON set_number = sets.number LEFT JOIN files ON file_number = files.number"
+    asked = (
+        f"SELECT id, {columns} FROM sets {joined if has_files else ''}"
+        " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
+        f"{', files.path, files.content' if has_files else ''}"
+    )
+    for set_id, *row in connection.execute(
+        asked, (json.dumps([one for one in ids if one == storable(one)]),)
+    ):
+        files = found.setdefault(str(set_id), [])
+        if row[0] is not None:
+            file = checked.get(tuple(row)) or checked.setdefault(tuple(row), _checked(where, *row))
+            files.append(file)
+    return found
+
+
 def set_ids(connection: sqlite3.Connection, content: str) -> list[str]:
     """Ids of the sets that have faces of the file of this content, in order."""
     if schema.found(connection) < 2:
@@ -220,7 +242,7 @@ def _storable(file: MediaFile) -> MediaFile:
 
 def _checksum(file: MediaFile) -> bytes:
     """SHA-256 of all that is known of it; without a date that was not asked for, as before there were any."""
-    known = astuple(file)
+    known = [getattr(file, name) for name in COLUMNS]
     return hashlib.sha256(json.dumps(known if file.captured is not None else known[:-1]).encode()).digest()
 
 
@@ -280,7 +302,7 @@ def refuse_barred(
     path: Path, found: Barred, sets: Iterable[FaceSet], descriptor: str, file: str = ""
 ) -> None:
     """Refuse what was barred: whoever adds looks first, but only here nobody can bar it meanwhile."""
-    let_in = "let it in again by `lookalike forget --unbar`"
+    let_in = "let it in again by `lookalike forget --unblock`"
     if file and found.has_file(file):
         raise Conflict(f"this file was forgotten and must not enter {path} again: leave it out, or {let_in}")
     for faceset in sets if found else ():

@@ -31,7 +31,7 @@ AUTO = "auto"
 # Raised whenever how a preparation is stored changes.
 FORMAT = 1
 # On fewer sets a preparation is learnt too badly to be a default: below 100 it made some random halves of the
-# development collections worse (chosen with labels, see docs/method.md).
+# development collections worse (chosen with labels, see docs/explanation/method.md).
 FEWEST_SETS = 100
 # More faces than these tell nothing new, and each takes time.
 MOST_FACES = 50_000
@@ -272,6 +272,8 @@ def sample(counts: Sequence[int], most: int = MOST_FACES) -> tuple[NDArray[np.in
 
 
 _KIND = "preparation "
+# What a gallery calls the descriptor of faces that nobody described here.
+READY_MADE = ("", "array")
 
 
 def preparation_kind(part: Preparation) -> str:
@@ -283,7 +285,8 @@ def _default(gallery: Gallery | Version | None) -> Preparation | str:
     if gallery is None or len(gallery) < FEWEST_SETS or (gallery.dimension or 0) > LONGEST:
         return Nothing()
     name = (gallery.descriptor or "").partition(":")[0]
-    if not registry.is_known("descriptors", name):  # ready-made numbers, of which nothing is known
+    # Of ready-made numbers nothing is known; asking other packages about them takes longer than a query.
+    if name in READY_MADE or not registry.is_known("descriptors", name):
         return Nothing()
     suited: str = registry.part_class("descriptors", name).prepared_by
     return suited

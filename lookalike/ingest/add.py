@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -38,6 +38,7 @@ def add(
     tell: Callable[[Plan], bool] = lambda plan: True,
     dry_run: bool = False,
     engine: Engine | str = "local",
+    columns: Mapping[str, str] | None = None,
 ) -> Added:
     """Add every set of the sources to a gallery, which is created if there is none.
 
@@ -77,6 +78,8 @@ def add(
     engine : Engine or str
         Whose workers look for faces in photos and films and describe them; what is added is the same. They
         must reach the files by the same path. Ready-made faces are read by this process, whatever it is.
+    columns : mapping of str to str, optional
+        What columns of Parquet files and arrays of .npz files are called, as ``{"set_id": "video"}``.
 
     Raises
     ------
@@ -109,6 +112,8 @@ def add(
     footage = [Path(one) for one in sources if features is None and is_footage(Path(one), bool(cropped))]
     ready = [Path(one) for one in sources if Path(one) not in footage]
     settings = Settings(rate=checked_rate(rate), most=Settings.most if most is None else most)
+    if footage and columns:
+        raise BadInput("photos and films have no columns: leave them out")
     if footage and array is not None:
         raise BadInput(f"photos and films have no array {array!r}: leave the array out")
     if footage and settings.most > MOST_OF_A_TRACK:
@@ -120,7 +125,7 @@ def add(
             f"faces: leave it out, or leave --dry-run out"
         )
     if ready:
-        _add_ready(path, ready, Describer(held, descriptor, array, features, most), done, track)
+        _add_ready(path, ready, Describer(held, descriptor, array, features, most, columns), done, track)
     if footage:
         # Whoever gives an engine as an object goes on to use it.
         with nullcontext(place) if place is engine else place:

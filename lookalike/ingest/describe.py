@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +47,8 @@ class Describer:
         The features file of a source that needs one.
     most : int, optional
         Keep at most so many faces of a set.
+    columns : mapping of str to str, optional
+        What columns are called in the source.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class Describer:
         array: str | None = None,
         features: Path | str | None = None,
         most: int | None = None,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
+        self.columns = columns
         self.features = None if features is None else Path(features)
         self.most = most
         self.held = held
@@ -71,7 +75,7 @@ class Describer:
         """Yield the sets of one source as they lie there; a child process reads them."""
         # The array of the gallery is only a guess for the source; what was asked for must be there.
         guessed = self.array is not None and not self.asked
-        return read_apart(path, self.array, self.features, self.most, guessed)
+        return read_apart(path, self.array, self.features, self.most, guessed, columns=self.columns)
 
     def kind(self, found: SourceSet) -> str:
         """Name what describes a set of this source; a gallery keeps one kind."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +31,7 @@ def read_apart(
     most: int | None = None,
     guessed: bool = False,
     limits: Limits | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Iterator[SourceSet]:
     """Find the sets of a source as `read_source` does, in a child process.
 
@@ -40,7 +41,7 @@ def read_apart(
 
     Parameters
     ----------
-    path, array, features, most
+    path, array, features, most, columns
         As for `read_source`.
     guessed : bool
         Whether the array is only a guess: without such an array in the source none was asked for.
@@ -61,6 +62,7 @@ def read_apart(
         "features": None if features is None else str(features),
         "most": None if most is None else int(most),
         "guessed": guessed,
+        "columns": None if columns is None else dict(columns),
     }
     sets = _sets(Path(path), request, limits or usual_limits(features))
     # What can be checked before the first set is read is checked here.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -10,9 +10,19 @@ from lookalike.errors import BadInput, LookalikeError, is_folder, readable, unre
 from lookalike.faceset import check_id, check_most
 from lookalike.ingest.files import promises_media, recognise
 from lookalike.ingest.pictures import FORMATS, looks_like_picture, read_picture
+from lookalike.ingest.readers.annotations import (
+    is_coco,
+    is_rows,
+    is_rttm,
+    read_coco,
+    read_rows,
+    read_rttm,
+)
 from lookalike.ingest.readers.folders import read_folder
 from lookalike.ingest.readers.lists import feature_names, is_ijb, is_mot, read_ijb, read_mot
+from lookalike.ingest.readers.npz import COLUMNS as NPZ_COLUMNS
 from lookalike.ingest.readers.npz import Archive, read_npz
+from lookalike.ingest.readers.parquet import COLUMNS as PARQUET_COLUMNS
 from lookalike.ingest.readers.parquet import column_names, is_parquet, read_parquet
 from lookalike.ingest.readers.youtube_faces import array_names as youtube_names
 from lookalike.ingest.readers.youtube_faces import is_youtube_faces, read_youtube_faces
@@ -34,8 +44,10 @@ class _Pictures(NamedTuple):
 class _Arrays(NamedTuple):
     """What may hold named arrays that describe the faces."""
 
-    read: Callable[[Path, str | None, int | None], Sets]
+    read: Callable[..., Sets]
     names: Callable[[Path], list[str]]
+    # What its columns may be called otherwise.
+    columns: Collection[str] = ()
 
 
 class _List(NamedTuple):
@@ -48,7 +60,11 @@ _Kind = _Pictures | _Arrays | _List
 
 
 def read_source(
-    path: Path, array: str | None = None, features: Path | None = None, most: int | None = None
+    path: Path,
+    array: str | None = None,
+    features: Path | None = None,
+    most: int | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Sets:
     """Find the sets of a source, whatever it is; content decides, not the name.
 
@@ -69,6 +85,9 @@ def read_source(
     most : int, optional
         Keep at most so many faces of a set, evenly spread, the first and last among them; others are
         not even decoded where the source allows it.
+    columns : mapping of str to str, optional
+        What columns of a Parquet file, or arrays of an ``.npz`` file, are called that we call otherwise, as
+        ``{"set_id": "video"}``.
 
     Returns
     -------
@@ -86,6 +105,12 @@ def read_source(
     path = Path(path)
     check_most(most)
     kind = _kind(path)
+    if columns:
+        known = kind.columns if isinstance(kind, _Arrays) else ()
+        unknown = [name for name in columns if name not in known]
+        if unknown:
+            there = f"choose from {', '.join(known)}" if known else "leave it out"
+            raise BadInput(f"{readable(path)!r} has no column {unknown[0]!r} to be chosen: {there}")
     if isinstance(kind, _List):
         if features is None:
             raise BadInput(
@@ -96,10 +121,10 @@ def read_source(
     if features is not None:
         raise BadInput(
             f"{readable(path)!r} needs no features, but {readable(features)!r} is given: leave it out, it is "
-            f"for lists of templates (IJB) or tracks (MOT)"
+            f"for lists (csv, IJB, MOT, COCO, RTTM)"
         )
     if isinstance(kind, _Arrays):
-        return limited(kind.read(path, array, most))
+        return limited(kind.read(path, array, most, *([dict(columns)] if columns else [])))
     if array is not None:
         raise BadInput(f"{readable(path)!r} has no array {array!r}, only pictures: leave the array out")
     return limited(kind.read(path, most))
@@ -158,8 +183,8 @@ def _kind(path: Path) -> _Kind:
             return kind
     raise BadInput(
         f"{readable(path)!r} is nothing that can be read: give a folder of photos and films, a film, a "
-        f"picture ({', '.join(FORMATS)}, HEIC), an .npz file of NumPy arrays, a Parquet file, or a list of "
-        f"templates (IJB) or tracks (MOT)"
+        f"picture ({', '.join(FORMATS)}, HEIC), an .npz file of NumPy arrays, a Parquet file, or a list (csv "
+        f"with set_id, IJB, MOT, COCO, RTTM)"
     )
 
 
@@ -177,9 +202,12 @@ def _archive_names(path: Path) -> list[str]:
 
 # How the start of a file tells its kind; texts come last, since they have no magic number.
 _FILES: Final[tuple[tuple[Callable[[bytes], bool], _Kind], ...]] = (
-    (lambda start: start.startswith(ZIP_MAGIC), _Arrays(read_npz, _archive_names)),
-    (is_parquet, _Arrays(read_parquet, column_names)),
+    (lambda start: start.startswith(ZIP_MAGIC), _Arrays(read_npz, _archive_names, NPZ_COLUMNS)),
+    (is_parquet, _Arrays(read_parquet, column_names, PARQUET_COLUMNS)),
     (looks_like_picture, _Pictures(_one_picture)),
     (is_ijb, _List(read_ijb)),
+    (is_rows, _List(read_rows)),
+    (is_rttm, _List(read_rttm)),
     (is_mot, _List(read_mot)),
+    (is_coco, _List(read_coco)),
 )

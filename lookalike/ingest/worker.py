@@ -127,7 +127,7 @@ def _source(request: dict[str, Any]) -> Answers:
     # An array that was only guessed need not be there.
     if request["guessed"] and array not in array_names(path, features):
         array = None
-    found = read_source(path, array, features, request["most"])
+    found = read_source(path, array, features, request["most"], request["columns"])
     yield {"begun": True}, []
     for one in found:
         yield one.message()

@@ -142,6 +142,46 @@ def means_around(
         places[own[place]] = 0
 
 
+def plain_means_around(
+    pairs: KnownPairs, cohorts: Cohorts, query: Query, targets: Ints, found: Doubles
+) -> None:
+    """`means_around` by NumPy, to the last bit: every sum grows in the same order."""
+    starts, sets, residuals, levels, level = pairs
+    lists, skip, width = cohorts
+    own, own_level, member, direct = query
+    own_levels, indirect = 0.0, np.zeros(len(levels))
+    for r in own[skip : skip + width]:
+        row = slice(starts[r], starts[r + 1])
+        own_levels += levels[r] / width
+        indirect[sets[row]] += residuals[row] / width
+    is_member, steps = lists[targets] == member, np.arange(skip, skip + width)
+    passed = np.where(is_member.any(axis=1), is_member.argmax(axis=1), lists.shape[1])
+    theirs = lists[targets[:, None], steps + (passed[:, None] <= steps)]  # (m, width)
+    their_levels, with_query, with_cohort = np.zeros((3, len(targets)))
+    for p in theirs.T:
+        their_levels += levels[p]
+        with_query += direct[p]
+        with_cohort += indirect[p]
+    their_levels /= width
+    of_target = level + own_levels + levels[targets] + indirect[targets]
+    between = level + own_levels + their_levels + with_cohort / width
+    enters, listed = own[skip + width], own[: skip + width].tolist()
+    entering, leaving = np.zeros((2, len(levels)))
+    entering[sets[starts[enters] : starts[enters + 1]]] = residuals[starts[enters] : starts[enters + 1]]
+    for i in np.flatnonzero(np.isin(targets, listed)):
+        t = targets[i]
+        leaves = own[skip] if listed.index(t) < skip else t
+        row = slice(starts[leaves], starts[leaves + 1])
+        leaving[sets[row]] = residuals[row]
+        change = levels[enters] - levels[leaves]
+        of_target[i] += (change + entering[t] - leaving[t]) / width
+        moved = np.cumsum(np.stack([entering[theirs[i]], -leaving[theirs[i]]], axis=1))[-1]
+        between[i] += (change + moved / width) / width
+        leaving[sets[row]] = 0.0
+    found[0] = level + own_level + their_levels + with_query / width
+    found[1], found[2] = of_target, between
+
+
 @compiled
 def means_of_known(pairs: KnownPairs, cohorts: Cohorts, first: int, last: int, found: Doubles) -> None:
     """`means_around` of the sets first..last as queries, for the pairs that are known of each.

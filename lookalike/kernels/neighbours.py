@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels.compiled import compiled
+from lookalike.kernels.compiled import CALL, compiled, is_worthwhile
 
 Ints = NDArray[np.int64]
 
@@ -278,7 +278,6 @@ def shares_of_query(
             share[near[j]] = 0.0
 
 
-@compiled
 def shared_of(
     starts: NDArray[Any],
     rows: NDArray[np.int32],
@@ -301,6 +300,26 @@ def shared_of(
     found : array (n,)
         Added to.
     """
+    if not is_worthwhile(CALL * len(columns)):
+        # No column names a set twice: its sum grows in the order of the columns, as in the loop.
+        for column, entry in zip(columns, entries, strict=True):
+            place = slice(starts[column], starts[column + 1])
+            t = rows[place]
+            found[t] += np.minimum(entry, weights[place] / shrunk[t])
+        return
+    _shared_of(starts, rows, weights, columns, entries, shrunk, found)
+
+
+@compiled
+def _shared_of(
+    starts: NDArray[Any],
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    columns: Ints,
+    entries: Doubles,
+    shrunk: Doubles,
+    found: Doubles,
+) -> None:
     for at in range(len(columns)):
         entry = entries[at]
         for place in range(starts[columns[at]], starts[columns[at] + 1]):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from lookalike.kernels.compiled import compiled
-from lookalike.kernels.threads import blocks, in_order, one_blas_thread
+from lookalike.kernels.threads import blocks, in_order, one_blas_thread, scipy_linalg
 
 Floats = NDArray[np.floating[Any]]
 
@@ -72,8 +71,9 @@ def landmarks(x: Floats, gamma: float, tolerance: float, most: int) -> NDArray[n
 @one_blas_thread()
 def feature_map(centres: Floats, gamma: float) -> NDArray[np.float64]:
     """Upper triangular U with rbf(x, centres) @ U whose inner products are the low-rank kernel."""
-    factor = scipy.linalg.cholesky(rbf(centres, centres, gamma) + 1e-14 * np.eye(len(centres)))
-    inverse: NDArray[np.float64] = scipy.linalg.solve_triangular(factor, np.eye(len(centres)))
+    linalg = scipy_linalg()
+    factor = linalg.cholesky(rbf(centres, centres, gamma) + 1e-14 * np.eye(len(centres)))
+    inverse: NDArray[np.float64] = linalg.solve_triangular(factor, np.eye(len(centres)))
     return inverse
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels.compiled import compiled, reordered
+from lookalike.kernels.compiled import compiled, is_worthwhile, reordered
 from lookalike.kernels.exact import SAME, cosines
 
 Floats = NDArray[np.floating[Any]]
@@ -41,27 +41,21 @@ def best_pairs(
     best, face_a, face_b : arrays (n_a, n_b)
         The cosine, and the positions inside sets i and j. Ties go to the lowest position in a, then in b.
     """
-    rows_a, rows_b = _padded(starts_a), _padded(starts_b)
-    products = cosines(
-        faces_a[rows_a.ravel()],
-        faces_b[rows_b.ravel()],
-        None if lengths_a is None else lengths_a[rows_a.ravel()],
-        None if lengths_b is None else lengths_b[rows_b.ravel()],
-    )
-    table = products.reshape(*rows_a.shape, *rows_b.shape)  # (n_a, m_a, n_b, m_b)
-    by_face_a = table.max(axis=3)  # (n_a, m_a, n_b)
-    face_a = by_face_a.argmax(axis=1)  # (n_a, n_b)
-    i, j = np.indices(face_a.shape, sparse=True)
-    best = by_face_a[i, face_a, j]
-    face_b = table[i, face_a, j].argmax(axis=2)
-    return best, face_a.astype(np.int64), face_b.astype(np.int64)
-
-
-def _padded(starts: Ints) -> Ints:
-    """Row numbers (n, longest): short sets repeat their first row, which can never win a tie."""
-    lengths = np.diff(starts)
-    steps = np.arange(int(lengths.max(initial=1)))
-    return starts[:-1, None] + np.where(steps < lengths[:, None], steps, 0)
+    shape = (len(starts_a) - 1, len(starts_b) - 1)
+    best, face_a, face_b = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
+    if not best.size:
+        return best, face_a, face_b
+    products = cosines(faces_a, faces_b, lengths_a, lengths_b)
+    sets, columns = np.arange(shape[1]), np.arange(len(faces_b))
+    owners = np.repeat(sets, np.diff(starts_b))
+    for i in range(shape[0]):
+        table = products[starts_a[i] : starts_a[i + 1]]  # (m_a, rows_b)
+        by_face_a = np.maximum.reduceat(table, starts_b[:-1], axis=1)  # (m_a, n_b)
+        face_a[i] = by_face_a.argmax(axis=0)
+        best[i] = by_face_a[face_a[i], sets]
+        reached = np.flatnonzero(table[face_a[i][owners], columns] == best[i][owners])
+        face_b[i] = reached[np.searchsorted(owners[reached], sets)] - starts_b[:-1]
+    return best, face_a, face_b
 
 
 # Screening: single precision finds what can matter, and only that is computed exactly.
@@ -259,6 +253,8 @@ FEW_ROWS, BY_LOOP = 100, 20
 RUN = 2**18
 # Running sums that the compiler keeps in registers: as many of the few meet a row of the many at once.
 AT_ONCE = 5
+# Converting a number to double precision takes as long as about so many products with it.
+CONVERTING = 16
 
 
 def all_matches(
@@ -281,6 +277,8 @@ def all_matches(
         Lengths of the rows, if they are not 1 but for the grid.
     """
     shape = (len(starts_a) - 1, len(starts_b) - 1)
+    if not is_worthwhile((len(faces_a) + CONVERTING) * faces_b.size):
+        return _by_runs(faces_a, starts_a, faces_b, starts_b, lengths_a, lengths_b)
     if len(faces_a) > FEW_ROWS or min(shape) == 0:
         screen = Screen(faces_a, starts_a, faces_b, starts_b, lengths_a, lengths_b)
         best, of_a, of_b = screen.finish(*np.indices(shape).reshape(2, -1))
@@ -306,6 +304,25 @@ def all_matches(
             modes_a[:, first:last],
             modes_b[:, first:last],
         )
+    return scores, modes_a, modes_b
+
+
+def _by_runs(
+    faces_a: Floats,
+    starts_a: Ints,
+    faces_b: Floats,
+    starts_b: Ints,
+    lengths_a: Doubles | None,
+    lengths_b: Doubles | None,
+) -> tuple[Doubles, Ints, Ints]:
+    """`best_pairs` of a few sets of b at a time, so that these lie in the cache in double precision."""
+    parts = [best_pairs(faces_a, starts_a, faces_b[:0], starts_b[:1], lengths_a, lengths_b)]
+    for first, last in _runs(starts_b, max(RUN // faces_b.shape[1], 1)):
+        rows = slice(starts_b[first], starts_b[last])
+        starts = starts_b[first : last + 1] - starts_b[first]
+        lengths = None if lengths_b is None else lengths_b[rows]
+        parts.append(best_pairs(faces_a, starts_a, faces_b[rows], starts, lengths_a, lengths))
+    scores, modes_a, modes_b = (np.concatenate(pieces, axis=1) for pieces in zip(*parts, strict=True))
     return scores, modes_a, modes_b
 
 

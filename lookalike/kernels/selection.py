@@ -10,12 +10,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from lookalike.kernels.rbf import feature_map, features, landmarks
-from lookalike.kernels.threads import one_blas_thread
+from lookalike.kernels.threads import one_blas_thread, scipy_linalg
 
 PREIMAGES: Final = ("nearest", "fixed-point", "learned")
 
@@ -131,10 +129,13 @@ def _components(kernel: NDArray[np.float64], count: int) -> tuple[NDArray[np.flo
         result: NDArray[np.float64] = product - product.mean()
         return result
 
+    linalg = scipy_linalg()
     if size <= max(50, 2 * count + 1):
         whole = kernel - means[None, :] - means[:, None] + means.mean()
-        values, vectors = scipy.linalg.eigh(whole, subset_by_index=(size - count, size - 1))
+        values, vectors = linalg.eigh(whole, subset_by_index=(size - count, size - 1))
     else:
+        from scipy.sparse.linalg import LinearOperator, eigsh
+
         operator = LinearOperator((size, size), matvec=centred, dtype=np.float64)
         # A fixed start makes the result a function of the faces; any start not orthogonal to it will do.
         values, vectors = eigsh(operator, k=count, v0=np.cos(np.arange(size)), which="LA")
@@ -153,7 +154,7 @@ def _learned(
     known = features(line, centres, gamma, transform)
     mean = faces.mean(axis=0)
     system = known.T @ known + RIDGE * len(faces) * np.eye(known.shape[1])
-    weights = scipy.linalg.solve(system, known.T @ (faces - mean), assume_a="pos")
+    weights = scipy_linalg().solve(system, known.T @ (faces - mean), assume_a="pos")
     mapped: NDArray[np.float64] = (
         features(steps[:, None] / spread, centres, gamma, transform) @ weights + mean
     )

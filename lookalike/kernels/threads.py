@@ -159,11 +159,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     # Several of our callers' threads may be inside at once: the first sets the limit, the last restores it.
     with _inside.lock:
-        libraries = tuple(name in sys.modules for name in LOADING)
-        if _inside.count == 0 or libraries != _inside.libraries:
-            _take_control()
-            _inside.limits.append(_controller(libraries).limit(limits=1, user_api="blas"))
-            _inside.libraries = libraries
+        _hold(is_new=_inside.count == 0)
         _inside.count += 1
     try:
         yield
@@ -174,6 +170,25 @@ def one_blas_thread() -> Iterator[None]:
                 _take_control()
                 while _inside.limits:
                     _inside.limits.pop().restore_original_limits()
+
+
+def _hold(is_new: bool) -> None:
+    """Set the limit, unless all libraries that are loaded have it."""
+    libraries = tuple(name in sys.modules for name in LOADING)
+    if is_new or libraries != _inside.libraries:
+        _take_control()
+        _inside.limits.append(_controller(libraries).limit(limits=1, user_api="blas"))
+        _inside.libraries = libraries
+
+
+def scipy_linalg() -> Any:
+    """The module ``scipy.linalg``, loaded when it is first needed, and held too inside `one_blas_thread`."""
+    import scipy.linalg
+
+    with _inside.lock:
+        if _inside.count:
+            _hold(is_new=False)
+    return scipy.linalg
 
 
 def blocks(total: int, size: int) -> list[slice]:

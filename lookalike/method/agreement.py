@@ -13,8 +13,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
-from scipy.special import logit
 
 from lookalike.kernels.neighbours import (
     count_triangles,
@@ -26,6 +24,7 @@ from lookalike.kernels.neighbours import (
 )
 from lookalike.kernels.threads import blocks, in_order
 from lookalike.kernels.topk import best_first
+from lookalike.method.calibration import logit
 from lookalike.method.neighbours import Known, nearest_known
 from lookalike.method.tables import PartialRow, Row
 
@@ -130,7 +129,7 @@ TINY = 1e-6
 # Odds of one person by agreement: so many times its logit and the doublings of the lists that are closed,
 # since the lists of two sets of many coincide less than those of two of a few. Twice as many sets have twice
 # as many strangers among them, which halves the odds. Chosen with labels, by a logistic regression on
-# galleries of many shapes (docs/method.md).
+# galleries of many shapes (docs/explanation/method.md).
 SLOPE, LEVEL = 2.7, -1.5
 # Odds by agreement begin to count, and count alone, where so much is closed (chosen with labels).
 HARDLY, CLEARLY = 0.3, 0.5
@@ -138,6 +137,8 @@ HARDLY, CLEARLY = 0.3, 0.5
 LEAST_AGREED, MOST_AGREED = 0.005, 0.995
 # Sets whose vectors one thread makes before it asks for more.
 BLOCK = 256
+# Of so many sets, numbers have 16 bits, and NumPy sorts them by counting.
+FEW = 2**16
 
 
 class Agreed(NamedTuple):
@@ -352,8 +353,15 @@ class Agreement:
     @cached_property
     def _by_column(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float32]]:
         total = len(self.lists)
-        rows = csr_array((self.weights, self.columns, self.starts), shape=(total, total))
-        found = csc_array(rows)
+        if total <= FEW:
+            order = np.argsort(self.columns.astype(np.uint16), kind="stable")
+            rows = np.repeat(np.arange(total, dtype=np.int32), np.diff(self.starts))
+            starts = np.cumsum(np.bincount(self.columns + 1, minlength=total + 1))
+            return starts, rows[order], self.weights[order]
+        # Sorting more takes longer than loading what needs no sorting.
+        from scipy.sparse import csc_array, csr_array
+
+        found = csc_array(csr_array((self.weights, self.columns, self.starts), shape=(total, total)))
         return found.indptr.astype(np.int64), found.indices.astype(np.int32), found.data
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

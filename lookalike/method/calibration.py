@@ -23,7 +23,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from lookalike.errors import BadInput
 
@@ -58,6 +57,23 @@ SUREST: Final = 7.0
 # 100 of those half as far.
 NEVER: Final = 1.0
 RISE: Final = 3.0
+
+
+def expit(odds: Floats | float) -> Floats:
+    """Probabilities of logarithms of odds.
+
+    Also in SciPy, as is `logit`, but that takes longer to load than a query.
+    """
+    with np.errstate(over="ignore"):
+        found: Floats = 1 / (1 + np.exp(-odds))
+    return found
+
+
+def logit(probabilities: Floats) -> Floats:
+    """Logarithms of the odds that probabilities are; infinite for 0 and 1."""
+    with np.errstate(divide="ignore"):
+        found: Floats = np.log(probabilities / (1 - probabilities))
+    return found
 
 
 class Grounds(NamedTuple):

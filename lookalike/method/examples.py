@@ -88,7 +88,7 @@ def far_from(training: NDArray[np.float64], met: NDArray[np.float64]) -> float:
 MOST_ROWS = 400_000
 # Where triplets are drawn as retrieval meets them: two sets, each among so many nearest of the other, are
 # taken for one person, and so many random targets of each reference for somebody else. KIN was chosen of 1
-# and 3 by the labels of the development data (docs/learnt.md).
+# and 3 by the labels of the development data (docs/lab/learnt.md).
 KIN = 3
 STRANGERS = 10
 

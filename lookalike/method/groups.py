@@ -18,11 +18,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from lookalike.kernels.joining import agreements, join_groups
 from lookalike.kernels.threads import blocks, in_order, one_blas_thread
 from lookalike.method.agreement import BLOCK, Agreement
+from lookalike.method.calibration import expit
 from lookalike.method.neighbours import Known, all_lists
 from lookalike.method.tables import Tables
 

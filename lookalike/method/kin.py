@@ -6,11 +6,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from lookalike.kernels.cohorts import pool_known
 from lookalike.kernels.threads import blocks, in_order
 from lookalike.kernels.topk import best_first, united
+from lookalike.method.calibration import expit
 from lookalike.method.neighbours import Known, nearest_known
 from lookalike.method.tables import PartialRow, Row
 

@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.kernels.cohorts import Cohorts, KnownPairs, Query, Room, means_around, means_of_known
+from lookalike.kernels.cohorts import (
+    Cohorts,
+    KnownPairs,
+    Query,
+    Room,
+    means_around,
+    means_of_known,
+    plain_means_around,
+)
+from lookalike.kernels.compiled import CALL, is_worthwhile
 from lookalike.kernels.neighbours import count_triangles
 from lookalike.kernels.threads import blocks, in_order
 from lookalike.method.agreement import LEAST, Reach, closure, ramp
@@ -63,14 +72,12 @@ class Strangers(NamedTuple):
         # The system gives no memory for zeros that are never looked at.
         direct = np.zeros(total)
         direct[row.sets] = row.scores - known.level - known.levels[row.sets]
-        means_around(
-            KnownPairs(*known),
-            self._cohorts,
-            Query(own, 0.0, member, direct),
-            Room(np.zeros(total), np.zeros(total, dtype=np.int64)),
-            targets,
-            found,
-        )
+        pairs, query = KnownPairs(*known), Query(own, 0.0, member, direct)
+        if is_worthwhile(CALL * 10 * len(own)):
+            room = Room(np.zeros(total), np.zeros(total, dtype=np.int64))
+            means_around(pairs, self._cohorts, query, room, targets, found)
+        else:
+            plain_means_around(pairs, self._cohorts, query, targets, found)
         return found
 
     def around_known(self, sets: PreparedSets | Held | None = None) -> Values:

@@ -36,7 +36,7 @@ SOME_ROWS = 10_000
 SOME_LANDMARKS = 150
 LOOSE = 1e-6
 # A warning says so if more than this share of what retrieval asks is unlike training: then nearly all answers
-# are guesses. On the development data the shares lie below 0.2 or above 0.85 (docs/learnt.md), with small
+# are guesses. On the development data the shares lie below 0.2 or above 0.85 (docs/lab/learnt.md), with small
 # drawn worlds between; 1 % of the training rows themselves are unlike training, by construction.
 MOST_OUTSIDE = 0.85
 # Another says so if more than this share of the references teach nothing: their subspaces hold all faces.
@@ -47,7 +47,7 @@ class Learnt(Reranker):
     """Learn when transitivity holds, from the gallery itself, and believe proxies accordingly (section 2.4).
 
     The defaults are the paper's recipe. The options ``over``, ``standardised``, ``examples`` and
-    ``penalty="auto"`` are ours; docs/learnt.md says what each does.
+    ``penalty="auto"`` are ours; docs/lab/learnt.md says what each does.
 
     Parameters
     ----------

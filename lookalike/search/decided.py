@@ -26,6 +26,7 @@ class Known(NamedTuple):
 
     confirmed: tuple[Decided, ...] = ()
     rejected: tuple[Decided, ...] = ()
+    seen: frozenset[str] = frozenset()  # those of the rejected that were seen beside who asks
 
     def why(self, set_id: str) -> Decided | None:
         """What is known of a set; None if nothing is."""
@@ -37,7 +38,11 @@ GIVEN: Final = "given with the question"
 
 
 def known_of(
-    gallery: Gallery, own: str | None, confirmed: Sequence[str] = (), rejected: Sequence[str] = ()
+    gallery: Gallery,
+    own: str | None,
+    confirmed: Sequence[str] = (),
+    rejected: Sequence[str] = (),
+    judged: Judged | None = None,
 ) -> Known:
     """What a gallery knows of the person who is asked for.
 
@@ -50,6 +55,8 @@ def known_of(
     confirmed, rejected : sequence of str
         Ids of sets that are said, with the question, to show the same person, and somebody else. What was
         decided about these counts too.
+    judged : Judged, optional
+        What was said so far, if it was read already.
 
     Returns
     -------
@@ -64,13 +71,17 @@ def known_of(
     asking = list(dict.fromkeys([*([] if own is None else [own]), *confirmed]))
     if not asking and not rejected:
         return NOTHING
-    judged, first = said(gallery), asking[0] if asking else ""
+    judged, first = judged or said(gallery), asking[0] if asking else ""
     group = {each: _by_tie(judged, one, each) for one in asking for each in _tied(judged, one)}
     others: dict[str, str] = {}
+    seen = set()
     for one in rejected:
         others |= {each: _by_tie(judged, one, each) or GIVEN for each in _tied(judged, one)}
-    for (one, other), why in _facts(gallery, judged, sorted(group, key=lambda one: (one != first, one))):
+    for (one, other), why, is_seen in _facts(
+        gallery, judged, sorted(group, key=lambda one: (one != first, one))
+    ):
         told = why if one == first else f"{why} ({one} and {other})"
+        seen |= {other} if is_seen and one == own else set()
         for each in _tied(judged, other):
             others.setdefault(each, told if each == other else f"{told}; {_by_tie(judged, other, each)}")
     if contradicted := sorted(group.keys() & others.keys(), key=lambda one: (one == first, one)):
@@ -81,6 +92,7 @@ def known_of(
     return Known(
         tuple(Decided(one, group[one] or GIVEN) for one in sorted(group, key=natural_order) if one != own),
         tuple(Decided(one, others[one]) for one in sorted(others, key=natural_order)),
+        frozenset(seen & others.keys()),
     )
 
 
@@ -100,8 +112,10 @@ def _by_tie(judged: Judged, one: str, other: str) -> str:
     return "by several things that you said" if other in judged.confirmed(one) else ""
 
 
-def _facts(gallery: Gallery, judged: Judged, group: Sequence[str]) -> Iterator[tuple[tuple[str, str], str]]:
-    """Why other sets are not of the person of a group: pairs of one inside and another, with reasons.
+def _facts(
+    gallery: Gallery, judged: Judged, group: Sequence[str]
+) -> Iterator[tuple[tuple[str, str], str, bool]]:
+    """Why other sets are not of the person of a group: one inside and another, the reason, whether seen.
 
     What was said comes before what was seen; what was said of two sets counts for more than what was seen.
     """
@@ -110,7 +124,7 @@ def _facts(gallery: Gallery, judged: Judged, group: Sequence[str]) -> Iterator[t
     ]
     made = {decision.number: decision for decision in gallery.decided()} if different else {}
     for one, other, number in different:
-        yield (one, other), f"you said different on {_day(made[number])}"
+        yield (one, other), f"you said different on {_day(made[number])}", False
     inside, pairs = set(group), gallery.apart_of(group)
     if not pairs:
         return
@@ -121,7 +135,7 @@ def _facts(gallery: Gallery, judged: Judged, group: Sequence[str]) -> Iterator[t
     for one, other in sorted(beside, key=lambda pair: (places[pair[0]], pair[1])):
         if other not in judged.confirmed(one):
             words = _seen_together(shown[one], shown[other], files.get(one, []), files.get(other, []))
-            yield (one, other), words
+            yield (one, other), words, True
 
 
 def _seen_together(

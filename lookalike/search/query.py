@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,10 @@ from lookalike.progress import Before, Track, silent
 from lookalike.ranking import Answer, Decided, Ranking
 from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.search.decided import GIVEN, NOTHING, Known, known_of
-from lookalike.search.explain import Explanation, relations, witnesses
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
+
+if TYPE_CHECKING:
+    from lookalike.search.explain import Explanation
 
 logger = logging.getLogger(__name__)
 
@@ -207,7 +210,8 @@ class Search:
         """
         said = [tuple(several(given)) for given in (confirmed, rejected)]
         if self._known_of is None or not decisions:
-            return Known(*(tuple(Decided(one, GIVEN) for one in given) for given in said))
+            same, different = (tuple(Decided(one, GIVEN) for one in given) for given in said)
+            return Known(same, different)
         own = name_of(query) if isinstance(query, str | Excerpt) else None
         return self._known_of(own, *said)
 
@@ -256,6 +260,8 @@ class Search:
 
     def explain_many(self, query: str | FaceSet, targets: Sequence[str]) -> Iterator[Explanation]:
         """Return the evidence for several answers to one query, which is compared and scored only once."""
+        from lookalike.search.explain import Explanation, relations, witnesses
+
         [row] = self.rows([query])
         numbers = [self.tables.number(target) for target in targets]
         if row.member in numbers:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.faceset import FaceSet
+from lookalike.faceset import FaceSet, checked_faces
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged
 from lookalike.ranking import Answer, Decided
@@ -172,11 +172,14 @@ class Answering:
         question = self._question(ask, catalogue, known, search)
         together = [catalogue.ids[key] for key in ask.together if key in catalogue.ids]
         if ask.decisions:
-            decided = known_of(self._gallery, question.set_id, together)
+            decided = known_of(self._gallery, question.set_id, together, judged=known)
         else:
             decided = Known(tuple(Decided(one, GIVEN) for one in together))
         # What the search does not know yet was decided on all the same.
-        confirmed, rejected = (tuple(one for one in some if one.id in catalogue.facts) for some in decided)
+        confirmed, rejected = (
+            tuple(one for one in some if one.id in catalogue.facts)
+            for some in (decided.confirmed, decided.rejected)
+        )
         if question.set_id is not None and search.tables.numbers.keys() == {question.set_id}:
             alone = nobody(search, question.asked)
             refined = replace(alone, ranking=replace(alone.ranking, confirmed=confirmed, rejected=rejected))
@@ -187,8 +190,7 @@ class Answering:
         # Whoever asks too without having been confirmed is not shown as confirmed.
         confirmed = tuple(one for one in confirmed if one.reason != GIVEN)
         refined = replace(refined, ranking=replace(refined.ranking, confirmed=confirmed))
-        beside = set() if question.set_id is None else known.verdicts.apart(question.set_id)
-        is_decided = bool(confirmed or {one.id for one in rejected} - beside)
+        is_decided = bool(confirmed or {one.id for one in rejected} - decided.seen)
         return Found(question, search, refined, catalogue, known, ready.against(catalogue)[0], is_decided)
 
     def _narrowed(self, found: Found, ask: SearchAsk) -> tuple[Found, int]:
@@ -281,10 +283,12 @@ class Answering:
         )
 
     def _question(self, ask: SearchAsk, catalogue: Catalogue, known: Judged, search: Search) -> Question:
-        if (ask.set is None) == (ask.upload is None):
-            raise BadInput("ask with a set or with an upload, and not with both: choose one of them")
+        if [ask.set, ask.upload, ask.vectors].count(None) != 2:
+            raise BadInput("ask with one of a set, an upload and vectors, and with nothing else beside it")
         if ask.upload is not None:
             return self._uploaded(ask)
+        if ask.vectors is not None:
+            return _given(ask.vectors, ask.faces)
         set_id = catalogue.id(ask.set or "")
         view = self._browsing.show(catalogue, known, set_id)
         chosen = None if ask.faces is None else _chosen(ask.faces, view.faces)
@@ -312,6 +316,14 @@ class Answering:
             return self._uploads.faces(key, ask.person or 0, [numbers[min(place, len(numbers) - 1)]])[0]
 
         return Question(asked, None, view, face)
+
+
+def _given(vectors: Sequence[Sequence[float]], faces: Sequence[int] | None) -> Question:
+    """A question of vectors, which have no pictures."""
+    numbers = list(range(len(vectors))) if faces is None else _chosen(faces, len(vectors))
+    asked = FaceSet("vectors", checked_faces([vectors[place] for place in numbers], "the question"))
+    view = SetView(key="", id=asked.id, title="vectors from elsewhere", faces=len(numbers))
+    return Question(asked, None, view, lambda place: FaceView(face=numbers[min(place, len(numbers) - 1)]))
 
 
 def _filter(ask: SearchAsk) -> Filter:

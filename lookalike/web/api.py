@@ -31,6 +31,7 @@ from lookalike.web.models import (
     SearchAsk,
     SearchView,
     SetPage,
+    SetsAdd,
     SetsAsk,
     SetView,
     TogetherAsk,
@@ -92,6 +93,12 @@ def gallery(request: Request) -> GalleryView:
 def sets(request: Request, ask: Annotated[SetsAsk, Query()]) -> Response:
     """Some of the sets that a filter lets through."""
     return _json(parts_of(request).browsing.page(ask))
+
+
+@router.post("/api/sets", response_model=JobView, status_code=202)
+def add_sets(request: Request, ask: SetsAdd) -> JobView:
+    """Add sets of vectors to the collection, all or none; the result of the job is the keys of the sets."""
+    return parts_of(request).uploads.add(ask).view()
 
 
 @router.get("/api/sets/{key}", response_model=SetView)

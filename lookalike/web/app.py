@@ -33,9 +33,10 @@ from lookalike.web import api, pages
 from lookalike.web.answers import Answering
 from lookalike.web.evidence import Evidence
 from lookalike.web.films import Films, Photos, Pictures
-from lookalike.web.guard import MOST_UPLOAD, Guard
+from lookalike.web.guard import MOST_UPLOAD, NO_KEYS, Guard
 from lookalike.web.intake import Intake
 from lookalike.web.jobs import Jobs
+from lookalike.web.keys import Keys
 from lookalike.web.load import MOST_CONNECTIONS, LimitedProtocol, Seldom
 from lookalike.web.models import SearchAsk, Told
 from lookalike.web.people import Deciding
@@ -196,6 +197,7 @@ def create_app(
     engine: Engine | str = "local",
     folder: Path | None = None,
     tell: Callable[[str], None] = lambda words: None,
+    keys: Keys = NO_KEYS,
 ) -> FastAPI:
     """The page and its JSON for one gallery.
 
@@ -215,6 +217,8 @@ def create_app(
         Films and photos that are taken in while the page is looked at.
     tell : callable
         Given sentences about that, for the terminal.
+    keys : Keys
+        Those of programs, which need no token.
 
     Raises
     ------
@@ -249,7 +253,7 @@ def create_app(
     app.add_exception_handler(LookalikeError, _in_words)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _refused)
-    app.add_middleware(Guard, token=token, hosts=hosts, say=say, most_upload=most_upload)
+    app.add_middleware(Guard, token=token, hosts=hosts, say=say, most_upload=most_upload, keys=keys)
     return app
 
 

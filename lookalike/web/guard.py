@@ -10,12 +10,13 @@ programs and other machines must neither see them nor change anything:
   that the browser never sends along for another site. Without the cookie nothing is shown.
 - What changes something is never a GET, must say that it comes from our own page, and carries a header and
   a content type that a form of another page cannot send.
+- Programs show a key instead (``Authorization: Bearer``), if there are any. No page of others can send that
+  header: browsers would ask us first, and are told nothing. It opens what its scopes are for (`web.keys`).
 - Bodies have a largest size. The headers of every answer, errors too, forbid the browser everything foreign.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
 import time
@@ -25,12 +26,12 @@ from hmac import compare_digest
 from http import HTTPStatus
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lookalike.web.load import FOR_BODY, OWNER
+from lookalike.web.keys import Keys
+from lookalike.web.load import OWNER, limited
 from lookalike.web.wording import where
 
 logger = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ PUBLIC = "/static/"
 MOST_JSON, MOST_UPLOAD = 2**20, 2 * 2**30
 # So many wrong tokens within so many seconds; then wrong ones are told to wait. The right one always works.
 WRONG, WITHIN = 10, 60.0
+USED = "This address works once, in one browser, or is not the printed one: start `lookalike` for a new one."
 # What browsers say of a request from our own page, and of an address that somebody typed.
 OURS = ("same-origin", "none")
 
@@ -57,6 +59,7 @@ HEADERS = {
 # Files of our own show nobody: a browser may keep them, and asks each time whether they are still the same.
 KEPT = "no-cache"
 
+NO_KEYS = Keys()
 Say = Callable[[Request, int, str], Response]
 
 
@@ -75,12 +78,20 @@ class Guard:
         Makes the answer out of a request, a status and a sentence.
     most_upload : int
         Largest upload in bytes.
+    keys : Keys
+        Those of programs.
     """
 
     def __init__(
-        self, app: ASGIApp, token: str, hosts: Collection[str], say: Say, most_upload: int = MOST_UPLOAD
+        self,
+        app: ASGIApp,
+        token: str,
+        hosts: Collection[str],
+        say: Say,
+        most_upload: int = MOST_UPLOAD,
+        keys: Keys = NO_KEYS,
     ) -> None:
-        self._app, self._say, self._most_upload = app, say, most_upload
+        self._app, self._say, self._most_upload, self._keys = app, say, most_upload, keys
         self._hosts = frozenset(hosts)
         self._token: bytes | None = token.encode()
         self._session: bytes | None = None
@@ -111,7 +122,8 @@ class Guard:
             await refused(scope, receive, guarded_send)
             return
         try:
-            await self._app(scope, self._limited(request, receive), guarded_send)
+            most = self._most_upload if scope["path"] == UPLOADS else MOST_JSON
+            await self._app(scope, limited(request, receive, most), guarded_send)
         except Exception as mistake:
             logger.error("a mistake of ours, at %s %s: %s", request.method, _route(scope), where(mistake))
             if not started:
@@ -127,21 +139,31 @@ class Guard:
         foreign = any(origin != f"http://{hosts[0]}" for origin in origins)
         sites = headers.getlist("sec-fetch-site")
         if foreign or any(site not in OURS for site in sites):
-            sentence = "Another page asked for this. Open the printed address yourself, in the address bar."
-            return self._say(request, 403, sentence)
+            return self._say(request, 403, "Another page asked for this. Open the printed address yourself.")
         if request.method in ("GET", "HEAD"):
             return None
         if request.method not in ("POST", "DELETE"):
             return self._say(request, 405, f"{request.method} is not done here.")
-        if not (origins or sites == ["same-origin"]) or headers.get("x-lookalike") != "1":
+        from_page = (origins or sites == ["same-origin"]) and headers.get("x-lookalike") == "1"
+        if not (from_page or self._shows_key(request)):
             return self._say(request, 403, "Changes are made from the page itself, or as its manual says.")
         wanted = "multipart/form-data" if request.scope["path"] == UPLOADS else "application/json"
         if request.method == "POST" and _content_type(headers) != wanted:
             return self._say(request, 415, f"This must be sent as {wanted}.")
         return None
 
+    def _shows_key(self, request: Request) -> bool:
+        return bool(self._keys) and "authorization" in request.headers
+
     def _entering(self, request: Request) -> Response | None:
-        """Turn the token into a cookie, once; refuse who has neither. None if the cookie is right."""
+        """Turn the token into a cookie, once; refuse who has neither. None if the cookie or key is right."""
+        if self._shows_key(request):
+            key = self._keys.find(request.headers["authorization"])
+            if key is None:
+                return self._wrong_secret(request, "There is no such key.")
+            request.scope[OWNER] = True
+            denied = self._keys.denied(key, request.method, request.scope["path"])
+            return None if denied is None else self._say(request, *denied)
         # Two servers on one machine share its cookies, which know no ports: each has its own name.
         cookie = f"lookalike-{(request.scope.get('server') or ('', 0))[1]}"
         given = request.cookies.get(cookie, "").encode()
@@ -153,40 +175,18 @@ class Guard:
                 self._token, self._session = None, secrets.token_hex(16).encode()
                 enter.set_cookie(cookie, self._session.decode(), path="/", httponly=True, samesite="strict")
                 return enter
-            return enter if known else self._wrong_token(request)
+            return enter if known else self._wrong_secret(request, USED)
         request.scope[OWNER] = known
         if known or (request.method == "GET" and request.scope["path"].startswith(PUBLIC)):
             return None
         return self._say(request, 401, "Open the address that `lookalike` printed, in this browser.")
 
-    def _wrong_token(self, request: Request) -> Response:
+    def _wrong_secret(self, request: Request, sentence: str) -> Response:
         now = time.monotonic()
         if len(self._wrong) == WRONG and now - self._wrong[0] < WITHIN:
-            return self._say(request, 429, "Too many wrong addresses were tried: wait a minute.")
+            return self._say(request, 429, "Too many wrong addresses or keys were tried: wait a minute.")
         self._wrong.append(now)
-        sentence = "This address has been used, or is not the printed one: it works once, in one browser."
-        return self._say(request, 401, f"{sentence} Start `lookalike` again for a new one.")
-
-    def _limited(self, request: Request, receive: Receive) -> Receive:
-        """Stop reading a body that is too large, whatever it says of its length."""
-        most = self._most_upload if request.scope["path"] == UPLOADS else MOST_JSON
-        read, is_read = 0, False
-
-        async def limited() -> Message:
-            nonlocal read, is_read
-            try:
-                # Once all of it is read, this waits for whoever asked to leave, however long that takes.
-                message = await (receive() if is_read else asyncio.wait_for(receive(), FOR_BODY))
-            except TimeoutError:
-                raise HTTPException(408, f"Nothing came for {FOR_BODY:.0f} seconds: send it again.") from None
-            is_read = not message.get("more_body", False)
-            read += len(message.get("body", b""))
-            said = request.headers.get("content-length", "")
-            if read > most or (said.isdecimal() and int(said[:20]) > most):
-                raise HTTPException(413, f"This is too large: at most {most // 2**20} MB can be taken.")
-            return message
-
-        return limited
+        return self._say(request, 401, sentence)
 
 
 def _route(scope: Scope) -> str:

@@ -1,4 +1,4 @@
-"""Load: how many connections there may be, how long each may be silent, how often what repeats is logged."""
+"""Load: how many connections there may be, how silent, how large bodies, how often repeats are logged."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import asyncio
 import logging
 import time
 
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import Message, Receive
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 logger = logging.getLogger(__name__)
@@ -89,3 +92,24 @@ class Seldom(logging.Filter):
         record.msg, record.args = " ".join(record.getMessage().split())[:300], ()
         record.exc_info, record.exc_text = None, None
         return True
+
+
+def limited(request: Request, receive: Receive, most: int) -> Receive:
+    """Stop reading a body that is too large, whatever it says of its length, or that does not come."""
+    read, is_read = 0, False
+
+    async def receive_limited() -> Message:
+        nonlocal read, is_read
+        try:
+            # Once all of it is read, this waits for whoever asked to leave, however long that takes.
+            message = await (receive() if is_read else asyncio.wait_for(receive(), FOR_BODY))
+        except TimeoutError:
+            raise HTTPException(408, f"Nothing came for {FOR_BODY:.0f} seconds: send it again.") from None
+        is_read = not message.get("more_body", False)
+        read += len(message.get("body", b""))
+        said = request.headers.get("content-length", "")
+        if read > most or (said.isdecimal() and int(said[:20]) > most):
+            raise HTTPException(413, f"This is too large: at most {most // 2**20} MB can be taken.")
+        return message
+
+    return receive_limited

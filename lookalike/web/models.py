@@ -11,6 +11,10 @@ Key = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$", description="Which set; op
 Text = Annotated[str, Field(max_length=1024)]
 Name = Annotated[str, Field(max_length=200, description="What a person is called.")]
 Number = Annotated[int, Field(ge=0, le=2**53)]
+Vectors = Annotated[
+    list[Annotated[list[float], Field(min_length=2, max_length=65_536)]],
+    Field(min_length=1, max_length=2000, description="Descriptors, a row for each face."),
+]
 Day = Annotated[str, Field(pattern=r"^(\d{4}-\d\d-\d\d)?$")]
 Verdict = Literal["same", "different", "unsure"]
 
@@ -179,11 +183,31 @@ class SetsAsk(Ask):
 # Questions, answers, and the evidence for them.
 
 
+class SetAsk(Ask):
+    """A set to add: what it is called, and what describes its faces, by the descriptor of the collection."""
+
+    id: Text
+    vectors: Vectors
+    origin: Text = Field(default="", description="Where it came from, for people to read.")
+
+
+class SetsAdd(Ask):
+    """Sets to add, all of them or none."""
+
+    sets: list[SetAsk] = Field(min_length=1, max_length=1000)
+    descriptor: Text | None = Field(
+        default=None, description="What made the vectors; what made those of the collection unless given."
+    )
+
+
 class SearchAsk(Ask):
-    """A question: a set of the collection, or a person of an upload; and how to look."""
+    """A question: a set of the collection, a person of an upload, or vectors; and how to look."""
 
     set: Key | None = None
     upload: Key | None = None
+    vectors: Vectors | None = Field(
+        default=None, description="Faces from elsewhere, by the descriptor of the collection."
+    )
     person: int | None = Field(default=None, ge=0, le=10_000, description="Which person of the upload.")
     faces: list[Annotated[int, Field(ge=0, le=10**6)]] | None = Field(
         default=None, max_length=2000, description="Which faces of the query count; all unless given."

@@ -16,13 +16,14 @@ from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, Conflict, LookalikeError, NotFound, StorageFailed
 from lookalike.gallery.gallery import Gallery
 from lookalike.indexing.build import index
+from lookalike.kernels.compiled import expect_much
 from lookalike.kernels.threads import thread_count
 from lookalike.search.query import Search, open_search
 from lookalike.web.jobs import Job, Jobs
 from lookalike.web.models import MethodView
 from lookalike.web.sets import Catalogue
 
-# For people who do not know the formulas, which docs/method.md has; in the order in which they are offered.
+# For people who do not know the formulas of docs/explanation/method.md; in the order of the menu.
 WORDS: Final = {
     "auto": "Chooses by itself: as the next one where that helps this collection, else by likeness alone.",
     "adaptive": "Takes off what strangers who look alike explain, and asks other clips of both people too.",
@@ -258,11 +259,13 @@ class Searches:
             return job
 
     def _open(self, method: Method, job: Job) -> str:
+        expect_much()
         began = time.monotonic()
         try:
             version = self._gallery.fingerprint()
             about = method.similarity, method.reranker
             search = open_search(self._gallery, *about, track=job.track, engine=self._engine)
+            _warm(search)
             with self._lock:
                 self._held[method] = Ready(search, version)
                 self._held.move_to_end(method)
@@ -273,3 +276,9 @@ class Searches:
             with self._lock:
                 self._rests[method] = ended + max(REST, RESTS * (ended - began))
         return f"{len(search.tables)} sets can be searched by {registry.spec(search.reranker)}."
+
+
+def _warm(search: Search) -> None:
+    """Ask once, so that nobody who asks waits for what is loaded and worked out with the first question."""
+    if len(search.tables) > 1:
+        search.find(search.tables.ids[0], top=1, decisions=False)

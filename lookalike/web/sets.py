@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Literal
 
 from lookalike.errors import NotFound
 from lookalike.faceset import Sighting, natural_order, timecode
-from lookalike.gallery.decisions import judged
+from lookalike.gallery.decisions import said
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
 from lookalike.gallery.people import Judged
@@ -131,8 +132,8 @@ class Browsing:
         return self._catalogues.now(at_once)
 
     def known(self) -> Judged:
-        """What all decisions together say."""
-        return judged(self._gallery)
+        """What all decisions together say, without who was seen side by side: that grows with the films."""
+        return said(self._gallery)
 
     def page(self, ask: SetsAsk) -> SetPage:
         """Some of the sets that a filter lets through."""
@@ -163,13 +164,25 @@ class Browsing:
         """As `show`, of several sets by id; their files are read from the gallery at once."""
         # A set that was removed a moment ago has none.
         files = self._gallery.files_of_sets(ids)
-        return {set_id: self._show(catalogue, known, set_id, strip, files.get(set_id, [])) for set_id in ids}
+        lying = cache(film_among)  # many sets are of one film
+        return {
+            set_id: self._show(catalogue, known, set_id, strip, files.get(set_id, []), lying)
+            for set_id in ids
+        }
 
     def _show(
-        self, catalogue: Catalogue, known: Judged, set_id: str, strip: int | None, files: list[MediaFile]
+        self,
+        catalogue: Catalogue,
+        known: Judged,
+        set_id: str,
+        strip: int | None,
+        files: list[MediaFile],
+        lying: Callable[[tuple[MediaFile, ...]], Path | None],
     ) -> SetView:
-        facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
-        person, files = known.person_of(set_id), sorted(files, key=lambda one: natural_order(one.path))
+        facts, key, person = catalogue.facts[set_id], catalogue.keys[set_id], known.person_of(set_id)
+        if len(files) > 1:
+            files = sorted(files, key=lambda one: natural_order(one.path))
+        is_there = facts.start is not None and lying(tuple(files)) is not None
         return SetView(
             key=key,
             id=set_id,
@@ -188,14 +201,8 @@ class Browsing:
             strip=self.faces(catalogue, set_id, range(facts.faces))
             if strip is None
             else self._strip(catalogue, set_id, min(strip, facts.faces)),
-            film=self._film(facts, key, files),
+            film=f"/films/{self._pictures.token(FILM, key)}" if is_there else None,
         )
-
-    def _film(self, facts: SetFacts, key: str, files: Sequence[MediaFile]) -> str | None:
-        """Where the film of a set can be asked for, if it lies where it was looked at."""
-        if facts.start is None or film_among(files) is None:
-            return None
-        return f"/films/{self._pictures.token(FILM, key)}"
 
     def _strip(self, catalogue: Catalogue, set_id: str, count: int) -> list[FaceView]:
         """Pictures alone: to read how the faces of fifty sets were seen takes longer than to find them."""
@@ -204,7 +211,7 @@ class Browsing:
         found = self._strips.get(name)
         if found is None:
             places = (place * facts.faces // count for place in range(count))
-            found = [self.glance(catalogue, set_id, number) for number in places]
+            found = [FaceView(face=number, picture=self._address(facts, key, number)) for number in places]
             self._strips.put(name, found)
         return found
 

@@ -14,13 +14,21 @@ from typing import IO, Final
 
 from lookalike import atomic
 from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
-from lookalike.faceset import FaceSet
+from lookalike.faceset import FaceSet, checked_faces, unique_ids
 from lookalike.gallery.forget import remove
 from lookalike.gallery.gallery import Gallery
 from lookalike.ingest.files import START, recognise
 from lookalike.web.films import PHOTO, UPLOAD, Pictures
 from lookalike.web.jobs import Job, Jobs
-from lookalike.web.models import FaceView, SetView, UploadedFace, UploadedPerson, UploadedPhoto, UploadView
+from lookalike.web.models import (
+    FaceView,
+    SetsAdd,
+    SetView,
+    UploadedFace,
+    UploadedPerson,
+    UploadedPhoto,
+    UploadView,
+)
 from lookalike.web.quota import Quota
 from lookalike.web.sets import face_view, key_of, when
 from lookalike.web.upload_faces import Photo, Reading, as_one_person, face_by_face, photos_of, see
@@ -236,6 +244,31 @@ class Uploads:
             return ",".join(take_back(self._gallery, upload))
 
         return self._jobs.start("remove", "taking it out of the collection", work, lane="uploads")
+
+    def add(self, ask: SetsAdd) -> Job:
+        """Add sets of vectors to the gallery; the job's result is the keys of these sets.
+
+        What is there already, and the same, is not added again.
+
+        Raises
+        ------
+        BadInput, Conflict
+            If these are no sets, or nobody knows what made the vectors.
+        """
+        descriptor = ask.descriptor or self._gallery.descriptor
+        if not descriptor:
+            raise BadInput("the collection is empty, so nobody knows what made the vectors: give descriptor")
+        sets = [
+            FaceSet(one.id, checked_faces(one.vectors, f"set {one.id!r}"), one.origin) for one in ask.sets
+        ]
+        unique_ids(sets)
+
+        def work(job: Job) -> str:
+            job.check()
+            self._gallery.add_together(sets, [], descriptor)
+            return ",".join(key_of(one.id) for one in sets)
+
+        return self._jobs.start("add", "adding sets", work, lane="uploads")
 
     def read(self, key: str, together: bool) -> UploadView:
         """Take the photos of an upload for those of one person, or for whoever they show.

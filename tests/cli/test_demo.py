@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +9,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from lookalike import Gallery, find
+from lookalike import Gallery, find, open_search
 from lookalike.cli import demo
+from lookalike.cli.serve import has_screen
 from lookalike.demo.films import DrawnSet, draw_collection
 from lookalike.errors import BadInput
 from lookalike.evaluation.experiment import labels_fingerprint
@@ -61,29 +63,57 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
             "learnt",
             "max_max",
         ]
-        query = said.split("person of ")[1].split()[0]
+        query = said.split("who else is on ")[1].split("?")[0]
         expected = find(query, gallery, top=10)
-    assert f"Drawing 8 people who never existed ...\n{len(labels)} clips added to {folder}" in said
-    for name in demo.RERANKERS:
-        assert f"\n{name} " in said
     kept = json.loads((folder / "report" / "report.json").read_text())
-    assert all(f"\n- {sentence}\n" in said for sentence in kept["verdict"])
     assert kept["verdict"][0].startswith("By mAP, ")
     assert kept["labels"] == labels_fingerprint(labels)
     assert (folder / "report" / "report.html").exists()
-    table = said.split("in it:\n")[1].split("\n\n")[0].splitlines()
-    assert table[0].split() == ["rank", "set", "score", "baseline", "rank", "through", "right?"]
-    for line, answer in zip(table[1:], expected, strict=True):
-        right = ["yes"] if labels[answer.id] == labels[query] else []
-        cells = [str(answer.rank), answer.id, f"{answer.score:.3f}", str(answer.baseline_rank)]
-        assert line.split() == [*cells, answer.through or "directly", *right]
-    assert "Why?" in said
-    assert " is answer " in said
+    matches = {id for id, person in labels.items() if person == labels[query] and id != query}
+    right = [answer.id for answer in expected if answer.id in matches]
+    assert right
+    screen = said.split("...\n")[1]
+    assert screen.startswith(f"8 people who never existed are on {len(labels)} drawn clips")
+    assert f"\nFound     {', '.join(right)}: {len(right)} of {len(matches)} other clips" in screen
+    assert "\nWhy       " in screen
+    assert len(screen.splitlines()) < 15, "one screen"
     assert b"person-" not in (folder / "demo.gallery").read_bytes(), "the gallery knows nobody by name"
     with Image.open(folder / "ranking.png") as picture:
         assert picture.format == "PNG"
-    assert f"Now try: {sys.argv[0]} find {folder / 'demo.gallery'} {expected[0].id}\n" in said
-    assert said.endswith(f"in your browser: {sys.argv[0]} serve {folder / 'demo.gallery'}\n")
+    assert f"\nPicture   {folder / 'ranking.png'}\nReport    {folder / 'report' / 'report.html'} " in said
+    assert f"\nPage      {sys.argv[0]} serve {folder / 'demo.gallery'}\n" in said
+    assert said.endswith(f"\nYours     {sys.argv[0]} open FOLDER\n")
+
+
+def test_the_page_opens_only_before_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert not has_screen()
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    assert has_screen()
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False, raising=False)
+    assert not has_screen(), "what is read by a program opens nothing"
+
+
+def test_who_rose_is_told_with_whom_it_rose_through(
+    tmp_path: Path, capsys: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "PEOPLE", 30)
+    path = demo.run(tmp_path / "demo", 0, silent)
+    said = capsys.readouterr().out
+    query = said.split("who else is on ")[1].split("?")[0]
+    through, both = re.search(r"Through   (\S+), which resembles both (.*)", said).groups()
+    shown, plain, rank = re.search(
+        r"By itself, (\S+) would be answer (\d+)\.\n +It is answer (\d+), because", said
+    ).groups()
+    assert both == f"{query} and {shown}"
+    with Gallery(path) as gallery:
+        [answer] = [one for one in find(query, gallery, top=10) if one.id == shown]
+        assert (answer.baseline_rank, answer.rank) == (int(plain), int(rank))
+        relatives = open_search(gallery).explain(query, shown).relatives
+        assert through == max(relatives, key=lambda one: one.moved).id
 
 
 def test_without_the_libraries_of_a_report_the_tour_goes_on(
@@ -92,9 +122,9 @@ def test_without_the_libraries_of_a_report_the_tour_goes_on(
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     demo.run(tmp_path / "demo", 0, silent)
     said = capsys.readouterr().out
-    assert "No report: a report needs matplotlib, which cannot be imported: pip install" in said
+    assert "Report    none: a report needs matplotlib, which cannot be imported: pip install" in said
     assert not (tmp_path / "demo" / "report").exists()
-    assert "Now try: " in said
+    assert "\nPage      " in said
 
 
 def test_running_again_replaces_it(tmp_path: Path, capsys: Seen) -> None:

@@ -3,13 +3,19 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Iterator
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from pathlib import Path, PosixPath
+from types import NoneType, SimpleNamespace
 
 import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from lookalike.cli import _end, output
+from lookalike.cli.app import app
 from lookalike.cli.output import Progresses, print_json, print_table, say
 from lookalike.progress import Step
 
@@ -45,7 +51,7 @@ def told(monkeypatch: pytest.MonkeyPatch, in_a_terminal: bool) -> io.StringIO:
     """What goes to stderr, from now on."""
     said = io.StringIO()
     console = Console(file=said, force_terminal=in_a_terminal, width=100, highlight=False, _environ={})
-    monkeypatch.setattr(output, "err", console)
+    monkeypatch.setattr(output, "console", lambda stderr=False: console)
     return said
 
 
@@ -257,3 +263,53 @@ def test_a_failure_is_one_line(capsys: Seen) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "lookalike: there is no set 'x' among its 3 sets: see [red]list[/red]\n"
+
+
+# Tables that need no library.
+
+
+@given(st.data())
+def test_a_table_is_laid_out_as_rich_does(data: st.DataObject) -> None:
+    word = st.text("ab \u00e9\u4e2d", max_size=30)
+    count = data.draw(st.integers(1, 5))
+    columns = data.draw(
+        st.lists(st.tuples(word, st.sampled_from(["left", "right"])), min_size=count, max_size=count)
+    )
+    rows = data.draw(st.lists(st.lists(word, min_size=count, max_size=count), max_size=3))
+    said = []
+    for is_rich in (False, True):
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out:
+            if is_rich:
+                patch.setattr(output, "_lines_of_table", lambda columns, rows: None)
+            print_table(columns, rows)
+        said.append(out.getvalue())
+    assert said[0] == said[1]
+
+
+# Words that need no library to be understood.
+
+
+def test_plain_words_mean_what_typer_makes_of_them(tmp_path: Path) -> None:
+    """Every parameter of every command: text, paths, whole numbers, what is wrong, and what is not given."""
+    (tmp_path / "there").touch()
+    there, missing = str(tmp_path / "there"), str(tmp_path / "missing")
+    words = ("7", "-7", "seven", "", "7.5", "true", there, missing)
+    whole, met = typer.main.get_command(app), set()
+    for name in whole.list_commands(None):
+        command = whole.get_command(None, name)
+        ctx = typer.Context(command)
+        for one in command.params:
+            typers_own = one.process_value.args[-1]
+            for word in (one.default, *((words,) if one.multiple or one.nargs != 1 else words)):
+                ours, theirs = (meant(process, ctx, word) for process in (one.process_value, typers_own))
+                assert (ours, type(ours)) == (theirs, type(theirs)), (name, one.name, word)
+                met.add(type(ours))
+    assert {str, int, PosixPath, bool, list, NoneType} <= met
+
+
+def meant(process: Callable[..., object], ctx: typer.Context, word: object) -> object:
+    """A value, or what is said against it."""
+    try:
+        return process(ctx, word)
+    except Exception as wrong:
+        return f"{type(wrong).__name__}: {wrong}"

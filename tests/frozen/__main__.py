@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.frozen.comparing import differences, read, write
+from tests.frozen.page import DOCUMENT, document
 from tests.frozen.taking import take
 
 RECORD = Path(__file__).parent / "record"
@@ -28,6 +29,8 @@ def main() -> None:
     record = take(exact)
     if given.accept or not kept.exists():
         write(record, kept, exact)
+        if not exact:
+            DOCUMENT.write_text(document(), encoding="utf-8")
         print(f"recorded in {kept}")
         return
     found = differences(read(kept), record, exact)

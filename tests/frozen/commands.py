@@ -149,7 +149,8 @@ def help_texts() -> str:
     """Every command with its arguments and options; how a terminal lays them out is not recorded."""
     whole = typer.main.get_command(app)
     lines = ["lookalike", f"  {whole.help}", f"  {whole.epilog}", *_parameters(whole)]
-    for name, command in whole.commands.items():
+    for name in whole.list_commands(None):
+        command = whole.get_command(None, name)
         lines += ["", f"lookalike {name}", f"  {command.help}", *_parameters(command)]
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""Public names: all that `docs/python.md` imports or lists, with what can be given to it."""
+"""Public names: all that `docs/reference/python.md` imports or lists, with what can be given to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import lookalike
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "python.md"
 
 
 def public_names() -> str:

@@ -179,7 +179,7 @@ def test_what_is_barred_is_listed_and_let_in_again(path: Path) -> None:
         assert gallery.add(canary(0))
         with pytest.raises(Conflict):
             gallery.add(canary(1))
-        with pytest.raises(NotFound, match="bars nothing under number 1"):
+        with pytest.raises(NotFound, match="blocks nothing under 1"):
             unbar(gallery, 1)
 
 

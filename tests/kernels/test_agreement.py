@@ -294,3 +294,20 @@ def test_shared_by_hand() -> None:
     found = np.array([0.0, 1.0])
     shared_of(starts, rows, weights, np.array([1, 2]), np.array([0.4, 0.2]), np.array([1.0, 2.0]), found)
     np.testing.assert_allclose(found, [0.4, 1 + 0.125 + 0.2])
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.integers(2, 40), st.integers(0, 10**6))
+def test_shared_has_the_same_bits_without_machine_code(total: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    named = [np.flatnonzero(rng.random(total) < 0.4).astype(np.int32) for _ in range(total)]
+    starts, rows = np.cumsum([0, *map(len, named)]), np.concatenate(named)
+    weights, columns = rng.random(len(rows)).astype(np.float32), np.flatnonzero(rng.random(total) < 0.5)
+    given = starts, rows, weights, columns, rng.random(len(columns)), 1 + rng.random(total)
+    fast = rng.random(total)
+    slow = fast.copy()
+    shared_of(*given, fast)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lookalike.kernels.neighbours.is_worthwhile", lambda products: False)
+        shared_of(*given, slow)
+    np.testing.assert_array_equal(slow, fast)

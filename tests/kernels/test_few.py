@@ -35,8 +35,10 @@ def test_all_matches_have_the_bits_of_the_readable_twin(
         patch.setattr(screening, "FEW_ROWS", few)
         patch.setattr(screening, "BY_LOOP", by_loop)
         patch.setattr(screening, "RUN", 5000)  # several runs, some of which are one long set
-        for found, expected in zip(all_matches(*a, *b), best_pairs(*a, *b), strict=True):
-            np.testing.assert_array_equal(found, expected)
+        for is_worthwhile in (True, False):
+            patch.setattr(screening, "is_worthwhile", lambda products: is_worthwhile)  # noqa: B023
+            for found, expected in zip(all_matches(*a, *b), best_pairs(*a, *b), strict=True):
+                np.testing.assert_array_equal(found, expected)
         halves_a, _, lengths_a = some_halves(one, dimension, seed)
         halves_b, _, lengths_b = some_halves(two, dimension, seed + 1)
         given = (halves_a, a[1], halves_b, b[1], lengths_a, lengths_b)

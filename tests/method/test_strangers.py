@@ -42,6 +42,28 @@ def test_a_member_against_a_loop(total: int, width: int, skip: int, seed: int) -
             np.testing.assert_allclose(found[:, target], expected, atol=1e-12)
 
 
+@settings(deadline=None)  # the first call compiles
+@given(
+    st.integers(14, 30),
+    st.integers(1, 5),
+    st.integers(0, 4),
+    st.sampled_from([None, 0, 7]),
+    st.integers(0, 99),
+)
+def test_numpy_has_the_bits_of_the_compiled_loop(
+    total: int, width: int, skip: int, member: int | None, seed: int
+) -> None:
+    scores = square(total, seed)
+    strangers = strangers_of(scores, width, skip, 12)
+    row = row_of(scores, 0)._replace(member=member)
+    targets = np.flatnonzero(np.random.default_rng(seed).random(total) < 0.7)
+    fast, slow = strangers.around(row, targets), None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lookalike.method.strangers.is_worthwhile", lambda products: False)
+        slow = strangers.around(row, targets)
+    np.testing.assert_array_equal(slow, fast)
+
+
 def test_a_query_from_outside_against_a_loop() -> None:
     scores = square(31, 5)
     inside = scores[:30, :30]

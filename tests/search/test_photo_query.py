@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from lookalike import FaceSet, Gallery, add
 from lookalike.cli.app import app
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, NotFound
 from lookalike.search.photo_query import Pictured, agree, read_together
 from lookalike.search.query import Several
 from tests import media
@@ -138,3 +138,17 @@ def test_photos_that_show_nobody_are_refused(drawn: Path) -> None:
             read_together(gallery, [drawn / "nobody.png", drawn / "nobody.png"])
         with pytest.raises(BadInput, match="photos have no times"):
             read_together(gallery, [drawn / "0.png", drawn / "1.png"], at=1.0)
+
+
+def test_of_twenty_faces_one_has_to_be_chosen(drawn: Path) -> None:
+    crowd = media.Image.new("RGB", (5 * 240, 4 * 240))
+    for number in range(20):
+        crowd.paste(media.face(240, number), (number % 5 * 240, number // 5 * 240))
+    crowd.save(drawn / "crowd.png")
+    words = ["find", str(drawn / "g.gallery"), str(drawn / "crowd.png")]
+    with pytest.raises(Several, match=r"several people: choose one with --face \(1 to 20"):
+        CliRunner().invoke(app, words, catch_exceptions=False)
+    found = CliRunner().invoke(app, [*words, "--face", "20", "--json"], catch_exceptions=False)
+    assert json.loads(found.stdout)["answers"]
+    with pytest.raises(NotFound, match="no face number 21"):
+        CliRunner().invoke(app, [*words, "--face", "21"], catch_exceptions=False)

@@ -102,3 +102,14 @@ def test_what_is_refused(server: Asker) -> None:
     assert "either leaves or stays" in server("POST", "/api/groups", both).error
     assert server("GET", f"/groups/{key_of('nowhere')}").status == 404
     assert server.get("/api/judgements")["total"] == 0
+
+
+def test_of_two_pages_that_decide_at_once_the_later_one_is_told(server: Asker) -> None:
+    [seen, *_] = server.get("/api/groups")["people"]  # by both
+    server.post("/api/groups", {"answer": "yes", "sets": seen["sets"], "name": "Ann"})
+    said = server("POST", "/api/groups", {"answer": "no", "sets": seen["sets"]})
+    assert said.status == 409
+    assert "were decided to be one person" in said.error
+    assert len(server.get("/api/judgements")["decisions"]) == 1
+    [ann] = [one for one in server.get("/api/groups")["people"] if one["name"] == "Ann"]
+    assert set(seen["sets"]) <= set(ann["sets"])

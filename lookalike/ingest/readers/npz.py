@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from logging import getLogger
 from lzma import LZMAError
 from math import prod
@@ -185,6 +185,8 @@ PICTURES: Final = "images"
 # Who is seen is not read here, by design: people have names only where results are scored.
 LABELS: Final = frozenset({"set_person", "person_names"})
 STRUCTURE: Final = frozenset({"image_set", "set_names", "image_names"})
+# What other arrays may be chosen for: the set of each row, and where it came from.
+COLUMNS: Final = ("set_id", "source")
 
 
 class _Contents(NamedTuple):
@@ -200,7 +202,9 @@ class _Contents(NamedTuple):
     pictures: NDArray[np.uint8] | None
 
 
-def read_npz(path: Path, array: str | None = None, most: int | None = None) -> Iterator[SourceSet]:
+def read_npz(
+    path: Path, array: str | None = None, most: int | None = None, columns: Mapping[str, str] | None = None
+) -> Iterator[SourceSet]:
     """Find the sets of a file of NumPy arrays.
 
     The file has `image_set` (N,), the set of each row as a whole number from 0 to S - 1;
@@ -218,6 +222,9 @@ def read_npz(path: Path, array: str | None = None, most: int | None = None) -> I
         With descriptors, the pictures of `images` come along if there are such.
     most : int, optional
         Keep at most so many faces of a set, evenly spread.
+    columns : mapping of str to str, optional
+        ``set_id``: an array of N names or whole numbers, the set of each row, instead of `image_set` and
+        `set_names`; ``source``: one of N texts instead of `image_names`.
 
     Returns
     -------
@@ -231,7 +238,7 @@ def read_npz(path: Path, array: str | None = None, most: int | None = None) -> I
         Naming the file, and the array that is missing or wrong.
     """
     with Archive(path) as archive:
-        contents = _contents(archive, array)
+        contents = _contents(archive, array, columns or {})
     return _sets(contents, readable(path), most)
 
 
@@ -252,11 +259,14 @@ def _sets(contents: _Contents, origin: str, most: int | None) -> Iterator[Source
         )
 
 
-def _contents(archive: Archive, array: str | None) -> _Contents:
-    set_names = _set_names(archive)
-    image_set = _image_set(archive, set_names)
+def _contents(archive: Archive, array: str | None, columns: Mapping[str, str]) -> _Contents:
+    if "set_id" in columns:
+        set_names, image_set = _named_rows(archive, columns["set_id"])
+    else:
+        set_names = _set_names(archive)
+        image_set = _image_set(archive, set_names)
     chosen, header = _choice(archive, array, len(image_set))
-    sources = _sources(archive, len(image_set))
+    sources = _sources(archive, len(image_set), columns.get("source"))
     if _are_pictures(header, len(image_set)):
         check_pixels(header.shape[1:3], repr(readable(archive.path)))
         return _Contents(chosen, "", [], set_names, image_set, sources, None, archive.read(chosen))
@@ -271,6 +281,25 @@ def _contents(archive: Archive, array: str | None) -> _Contents:
     pictures = archive.read(PICTURES) if along else None
     made_by, origins = _exported(archive, chosen, len(set_names))
     return _Contents(chosen, made_by, origins, set_names, image_set, sources, faces, pictures)
+
+
+def _named_rows(archive: Archive, name: str) -> tuple[list[str], NDArray[np.int64]]:
+    """The sets that an array names, in the order of their first rows, and the set of each row."""
+    header = archive.header(name)
+    if header.dtype.kind not in "Uiu" or len(header.shape) != 1 or not header.shape[0]:
+        raise archive.refusal(
+            f"must have one name or whole number per face in {name!r}, got {_words(header)}"
+        )
+    rows = [str(one) for one in (_texts(archive, name) if header.dtype.kind == "U" else archive.read(name))]
+    places: dict[str, int] = {}
+    for row in rows:
+        if row not in places:
+            try:
+                check_id(row)
+            except BadInput as reason:
+                raise archive.refusal(f"has a name in {name!r} that cannot be used: {reason}") from None
+            places[row] = len(places)
+    return list(places), np.array([places[row] for row in rows], dtype=np.int64)
 
 
 def _set_names(archive: Archive) -> list[str]:
@@ -350,11 +379,14 @@ def _candidates(archive: Archive, count: int) -> dict[str, Header]:
     return found
 
 
-def _sources(archive: Archive, count: int) -> list[str]:
-    if "image_names" in archive.names():
-        header = archive.header("image_names")
+def _sources(archive: Archive, count: int, asked: str | None) -> list[str]:
+    name = asked or "image_names"
+    if asked or name in archive.names():
+        header = archive.header(name)
         if header.dtype.kind == "U" and header.shape == (count,):
-            return _texts(archive, "image_names")
+            return _texts(archive, name)
+        if asked:
+            raise archive.refusal(f"must have one text per face in {name!r}, got {_words(header)}")
     return [f"{readable(archive.path.name)}#{row}" for row in range(count)]
 
 

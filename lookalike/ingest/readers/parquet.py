@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from logging import getLogger
@@ -133,6 +133,7 @@ PLACES: Final = {
     "w": "number",
     "h": "number",
 }
+COLUMNS: Final = (SET, *PLACES)
 # Who is seen is not read here, by design: people have names only where results are scored.
 LABELS: Final = frozenset({"person", "set_person", "person_names", "subject_id", "label"})
 # Nor has a collection more faces.
@@ -150,6 +151,8 @@ class Table:
     ----------
     path : Path
         A file that starts like a Parquet file.
+    columns : mapping of str to str
+        What columns are called there that we call otherwise.
 
     Raises
     ------
@@ -157,8 +160,9 @@ class Table:
         If there is no such file, it is damaged, or the library that reads it is missing.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, columns: Mapping[str, str] | None = None) -> None:
         self.path = path
+        self._called = columns or {}
         try:
             import pyarrow
             import pyarrow.parquet
@@ -202,9 +206,9 @@ class Table:
         """Names of the columns that say where a face came from; one of another type is no such column."""
         types, found = self.arrow.types, []
         for name, kind in PLACES.items():
-            if name not in self._schema.names:
+            if self._called.get(name, name) not in self._schema.names:
                 continue
-            held = self._type(name)
+            held = self._type(self._called.get(name, name))
             fits = (
                 self._is_text(held) if kind == "text" else types.is_integer(held) or types.is_floating(held)
             )
@@ -257,13 +261,14 @@ class Table:
     def batches(self, columns: list[str], rows: int) -> Iterator[dict[str, Any]]:
         """Yield the columns as Arrow arrays, at most so many rows at a time."""
         with self._reading():
-            found = self._file.iter_batches(rows, columns=columns, use_threads=False)
+            there = {name: self._called.get(name, name) for name in columns}
+            found = self._file.iter_batches(rows, columns=[*dict.fromkeys(there.values())], use_threads=False)
         while True:
             with self._reading():
                 batch = next(found, None)
             if batch is None:
                 return
-            yield {name: batch.column(name) for name in columns}
+            yield {name: batch.column(called) for name, called in there.items()}
 
     def texts(self, column: Any) -> list[Any]:
         """Return the texts of an Arrow array, None where it has none."""
@@ -302,15 +307,17 @@ class Table:
             )
 
     def _check_names(self) -> None:
-        names = self._schema.names
-        if SET not in names:
-            raise self.refusal(f"has no column {SET!r}: it has {self._words()}")
+        names, called = self._schema.names, self._called.get(SET, SET)
+        for column in {SET: SET, **self._called}.values():
+            if column not in names:
+                choose = "" if called != SET else " (`--columns set_id=NAME` chooses another)"
+                raise self.refusal(f"has no column {column!r}: it has {self._words()}{choose}")
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise self.refusal(f"has two columns called {twice[0]!r}: rename one")
-        held = self._type(SET)
+        held = self._type(called)
         if not (self._is_text(held) or self.arrow.types.is_integer(held)):
-            raise self.refusal(f"has {held} in {SET!r}: names of sets must be text or whole numbers")
+            raise self.refusal(f"has {held} in {called!r}: names of sets must be text or whole numbers")
 
     def _type(self, name: str) -> Any:
         return self._schema.field(name).type
@@ -366,7 +373,9 @@ def column_names(path: Path) -> list[str]:
         return table.vectors()
 
 
-def read_parquet(path: Path, array: str | None = None, most: int | None = None) -> Iterator[SourceSet]:
+def read_parquet(
+    path: Path, array: str | None = None, most: int | None = None, columns: Mapping[str, str] | None = None
+) -> Iterator[SourceSet]:
     """Find the sets of a Parquet file with one row for each face.
 
     The columns are `set_id`, text or whole numbers; the faces, a list of floats of one length;
@@ -383,6 +392,8 @@ def read_parquet(path: Path, array: str | None = None, most: int | None = None) 
         The column of faces; the only one of lists of floats unless given.
     most : int, optional
         Keep at most so many faces of a set, evenly spread.
+    columns : mapping of str to str, optional
+        What `COLUMNS` are called in this file.
 
     Returns
     -------
@@ -395,10 +406,10 @@ def read_parquet(path: Path, array: str | None = None, most: int | None = None) 
     NotFound, BadInput
         Naming the file, the column, and the row (from 0) that is wrong.
     """
-    with Table(path) as table:
+    with Table(path, columns) as table:
         column = table.choice(array)
         totals = _totals(table)
-    return _sets(path, column, totals, most)
+    return _sets(path, column, totals, most, columns)
 
 
 def _totals(table: Table) -> Counter[str]:
@@ -416,10 +427,12 @@ def _totals(table: Table) -> Counter[str]:
     return totals
 
 
-def _sets(path: Path, column: str, totals: Counter[str], most: int | None) -> Iterator[SourceSet]:
+def _sets(
+    path: Path, column: str, totals: Counter[str], most: int | None, columns: Mapping[str, str] | None
+) -> Iterator[SourceSet]:
     waiting: dict[str, _Waiting] = {}
     held = 0
-    with Table(path) as table:
+    with Table(path, columns) as table:
         # Asked again, since this is another look at the file, which may be another file by now.
         width = table.width(table.choice(column))
         count = max(1, BATCH_BYTES // (8 * width))

@@ -1,0 +1,156 @@
+"""Estimator: nearest sets for who works with scikit-learn, with its `fit`, `kneighbors` and `get_params`."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lookalike.errors import BadInput, is_whole
+from lookalike.faceset import Faces, FaceSet
+from lookalike.preparations.contract import Preparation
+from lookalike.rerankers.contract import Reranker
+from lookalike.search.query import open_search
+from lookalike.similarities.contract import SetSimilarity
+
+
+class SetNeighbors(BaseEstimator):  # type: ignore[misc]
+    """Nearest sets of vectors, as `sklearn.neighbors.NearestNeighbors` finds nearest vectors.
+
+    Each row is a set of its own, unless `groups` say which rows belong together: the faces of a video, the
+    segments of a speaker, the pictures of an animal.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        How many neighbours `kneighbors` returns unless told otherwise.
+    similarity, reranker, preparation : part or its name
+        As for `lookalike.find`.
+    seed : int
+        Chooses the sets from which the re-ranker learns.
+
+    Attributes
+    ----------
+    groups_ : array (n_sets,)
+        What the sets are called: the values of `groups` in increasing order, or numbers of rows. Indices
+        of neighbours are places in it.
+    search_ : Search
+        The sets, ready to be asked.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> people = rng.normal(size=(4, 16))
+    >>> X = np.repeat(people, 6, axis=0) + 0.1 * rng.normal(size=(24, 16))
+    >>> groups = np.arange(24) // 3  # eight sets of three rows, two of each person
+    >>> nearest = SetNeighbors(n_neighbors=1, reranker="baseline").fit(X, groups=groups)
+    >>> distances, indices = nearest.kneighbors()
+    >>> indices.ravel().tolist()
+    [1, 0, 3, 2, 5, 4, 7, 6]
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        similarity: SetSimilarity | str = "max_max",
+        reranker: Reranker | str = "auto",
+        preparation: Preparation | str = "none",
+        seed: int = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.similarity = similarity
+        self.reranker = reranker
+        self.preparation = preparation
+        self.seed = seed
+
+    def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
+        """Take in vectors, and learn what the re-ranker learns without labels.
+
+        Parameters
+        ----------
+        X : array_like (n, d)
+            A row of zeros is at distance 1 of every other, as `cosine_distances` has it.
+        y : ignored
+        groups : array_like (n,), optional
+            The set of each row.
+
+        Raises
+        ------
+        ValueError
+            If these are no vectors, or there are fewer than two sets.
+        """
+        rows = validate_data(self, X, dtype=np.float64, ensure_min_features=2, ensure_min_samples=2)
+        self.groups_, sets = _sets(rows, groups)
+        if len(sets) < 2:
+            raise ValueError(f"neighbours are found among 2 or more sets, got {len(sets)}: give more groups")
+        self.search_ = open_search(
+            sets, self.similarity, self.reranker, self.seed, preparation=self.preparation
+        )
+        return self
+
+    def kneighbors(
+        self,
+        X: ArrayLike | None = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
+        groups: ArrayLike | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | NDArray[np.int64]:
+        """The nearest sets of each query, the nearest first.
+
+        Parameters
+        ----------
+        X : array_like (m, d), optional
+            The queries; unless given every set of `fit`, which is then no neighbour of its own.
+        n_neighbors : int, optional
+        return_distance : bool
+        groups : array_like (m,), optional
+            Which rows of `X` are one query together; queries come in increasing order of it.
+
+        Returns
+        -------
+        distances : array (queries, n_neighbors)
+            One minus the score: with the re-ranker ``baseline`` and vectors of any length, that of cosines.
+        indices : array (queries, n_neighbors)
+            Places in `groups_`.
+        """
+        check_is_fitted(self)
+        wanted = self.n_neighbors if n_neighbors is None else n_neighbors
+        others = len(self.groups_) - (X is None)
+        if not is_whole(wanted, 1) or wanted > others:
+            raise ValueError(f"n_neighbors must be a whole number from 1 to {others}, got {wanted!r}")
+        if X is None:
+            queries: list[Any] = [_name(place) for place in range(len(self.groups_))]
+        else:
+            queries = _sets(validate_data(self, X, dtype=np.float64, reset=False), groups)[1]
+        found = [ranking.answers for ranking in self.search_.find_many(queries, wanted)]
+        indices = np.array([[int(one.id) for one in answers] for answers in found])
+        if not return_distance:
+            return indices
+        return np.array([[1 - one.score for one in answers] for answers in found]), indices
+
+
+def _sets(rows: NDArray[np.float64], groups: ArrayLike | None) -> tuple[NDArray[Any], list[FaceSet]]:
+    """What sets are called, and the sets, each by its place there."""
+    given = np.arange(len(rows)) if groups is None else np.asarray(groups)
+    if given.shape != (len(rows),):
+        raise ValueError(f"groups must be one for each of {len(rows)} rows, got shape {given.shape}")
+    names, owners = np.unique(given, return_inverse=True)
+    order = np.split(np.argsort(owners, kind="stable"), np.cumsum(np.bincount(owners))[:-1])
+    # A face whose numbers are all equal is refused; such a vector has a direction like any other. One number
+    # more, which is 0, changes no angle; of a vector of zeros it is 1, and makes it a stranger to all others.
+    wide: Faces = np.column_stack([rows, ~rows.any(axis=1)])
+    try:
+        return names, [FaceSet(_name(place), wide[own]) for place, own in enumerate(order)]
+    except BadInput as reason:
+        raise ValueError(str(reason)) from None
+
+
+def _name(place: int) -> str:
+    """The id of a set by its place; ties between neighbours go to the lower one, as text or number."""
+    return f"{place:012d}"
