@@ -91,6 +91,6 @@ def test_options_of_before_go_on_working() -> None:
     known = {spelt.removeprefix("--") for spelt in spellings("forget")}
     assert set(FORMER.values()) <= known
     assert not set(FORMER) & known, "they are not listed any more"
-    context = KNOWN["forget"].make_context("forget", ["g", "a", "--bar", "--unbar", "3"])
+    context = COMMANDS["forget"].make_context("forget", ["g", "a", "--bar", "--unbar", "3"])
     assert context.params["bar"] is True
     assert context.params["unbar"] == 3
