@@ -161,6 +161,13 @@ class Answer:
     probability : float or None
         How likely it is the query's person, as far as this gallery can tell; never more than for the answer
         before. None where nothing can be said.
+
+    Examples
+    --------
+    >>> from lookalike import Answer
+    >>> answer = Answer(1, "clip-7", 0.83, 0.61, baseline_rank=4, through="clip-2", probability=0.947)
+    >>> answer.way, answer.sure
+    ('clip-2', '95 %')
     """
 
     rank: int
@@ -228,6 +235,15 @@ class Ranking(Sequence[Answer]):
         Gives the pictures of a set by its id, for notebooks; no part of what a ranking says.
     query_pictures : sequence of bytes, optional
         Those of a query from outside; None if the query is a set of the gallery.
+
+    Examples
+    --------
+    >>> from lookalike import find
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> ranking = find("video-0001", sets, reranker="baseline", top=2)
+    >>> ranking.ids, ranking.total, ranking[0].rank
+    (['video-0019', 'video-0016'], 23, 1)
     """
 
     query: str

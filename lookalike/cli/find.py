@@ -223,7 +223,6 @@ def find(
 ) -> None:
     """Order all sets by how likely they show the query's person."""
     from lookalike import open_gallery, open_search
-    from lookalike.cli.exchange import check_export, export_answers
     from lookalike.search.filters import Filter, depth, narrowed
     from lookalike.search.query import Several, check_top
 
@@ -240,7 +239,7 @@ def find(
             "--with and --without list places: leave --from, --to, --file, --quality, --each, --picture and "
             "--export out"
         )
-    check_export(export, format)
+    _check_export(export, format)
     if picture is not None:
         from lookalike.search.picture import check_new, draw_faces, draw_ranking
 
@@ -272,7 +271,7 @@ def find(
         found, left_out = zip(*(narrowed(opened, one, wanted, top) for one in ranked), strict=True)
         if picture is not None:
             draw_ranking(opened, search, asked[0].asked, picture, top, ranking=found[0])
-        export_answers(opened, found[0], export, format, quiet)
+        _export_answers(opened, found[0], export, format, quiet)
         places = [_known(opened, ranking) for ranking in found]
     for ranking in found:
         if ranking.total < ranking.sets and search.shortlist is not None:
@@ -291,6 +290,34 @@ def find(
         if wanted:
             sets = "1 answer is" if count == 1 else f"{count} answers are"
             print(f"{sets} left out by date, file or quality; ranks are those of all.")
+
+
+def _export_answers(
+    gallery: Gallery, ranking: Ranking, path: Path | None, format: str | None, quiet: bool
+) -> None:
+    """Write the answers of a query, if a file was named for them."""
+    if path is not None:
+        from lookalike.gallery.export import export_as, format_of
+
+        for remark in export_as(gallery, path, format_of(path, format, None), ranking=ranking).remarks:
+            say(plain(remark), quiet)
+        say(f"the answers are in {path}", quiet)
+
+
+def _check_export(path: Path | None, format: str | None) -> None:
+    """Refuse a file for the answers that could not be written, before anything is computed."""
+    if path is None:
+        if format is not None:
+            raise BadInput("--format is about --export: give a file too")
+        return
+    from lookalike.gallery.export import OWN, format_of
+
+    if format_of(path, format, None) == OWN:
+        raise BadInput("answers are not written as npz: choose csv, json or another --format")
+    if path.exists():
+        raise BadInput(f"{path} is there already: choose another name, or remove it")
+    if not path.absolute().parent.exists():
+        raise NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
 
 
 def _known(gallery: Gallery, ranking: Ranking) -> dict[str, dict[str, Any]]:

@@ -85,6 +85,16 @@ def add(
     ------
     BadInput, NotFound, Conflict
         If a source cannot be read, or contradicts the gallery.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lookalike import add
+    >>> clips = np.repeat(["clip-1", "clip-2"], 3)
+    >>> np.savez("clips.npz", vectors=np.random.default_rng(0).normal(size=(6, 16)), clip=clips)
+    >>> done = add("films.gallery", ["clips.npz"], columns={"set_id": "clip"})
+    >>> done.added
+    ['clip-1', 'clip-2']
     """
     path = Path(gallery)
     if isinstance(sources, (str, Path)):

@@ -44,8 +44,9 @@ class Manifold(ExemplarSimilarity):
         preimage: str = "nearest",
         bandwidth: float | None = None,
         half: bool = False,
+        exact: bool = False,
     ) -> None:
-        super().__init__(samples, preimage, bandwidth, half)
+        super().__init__(samples, preimage, bandwidth, half, exact)
         self.neighbours = neighbours
 
     def agreements(self, faces: NDArray[np.float32]) -> NDArray[np.float64]:
