@@ -23,7 +23,7 @@ FIRST_RUN = 8
 # From so many sets on neighbours are looked for among the sets of the nearest means: so many times as many as
 # are kept are compared. Sets of a run, means that they meet at once, and means that tell how near that is.
 MANY, WIDER = 20_000, 8
-MEANS_RUN, MEANS_BLOCK, MEANS_SAMPLE = 256, 8192, 8192
+MEANS_RUN, MEANS_BLOCK, MEANS_SAMPLE = 128, 8192, 8192
 # For arrays that may only be read, as answers of slices may be, machine code would be made anew.
 LAYOUT: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 # Only proxies are asked through which faces: one more than there can be, because a query is passed over.
