@@ -143,7 +143,7 @@ def _near_by_means(
 
     def reach(run: slice) -> NDArray[np.float32]:
         found: NDArray[np.float32] = np.partition(means[run] @ some.T, place, axis=1)[:, place]
-        return found
+        return found.copy()  # a view would keep all products
 
     # What about as many means as are wanted reach, told from some of them.
     floors = np.concatenate(list(in_order(reach, blocks(total, MEANS_RUN))))
