@@ -19,7 +19,17 @@ _LARGEST = 1e9
 
 
 class LookalikeError(Exception):
-    """Base of every error raised on purpose: its text is one sentence a user can act on."""
+    """Base of every error raised on purpose: its text is one sentence a user can act on.
+
+    Examples
+    --------
+    >>> from lookalike import FaceSet, LookalikeError
+    >>> try:
+    ...     FaceSet("clip-7", [[0.0, 0.0]])
+    ... except LookalikeError as reason:
+    ...     print(reason)
+    face 0 of set 'clip-7' has all numbers equal, which describes nothing: leave such faces out
+    """
 
     exit_code = 1
 

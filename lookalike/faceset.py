@@ -190,6 +190,13 @@ class FaceSet:
         An encoded picture (PNG, JPEG or WebP) of each face; empty, or one for each face.
     sightings : sequence of Sighting
         Where and how well each face was seen; empty, or one for each face.
+
+    Examples
+    --------
+    >>> from lookalike import FaceSet
+    >>> clip = FaceSet("clip-7", [[0.1, 0.9, 0.3], [0.2, 0.8, 0.4]], origin="holiday.mp4")
+    >>> len(clip), clip.dimension
+    (2, 3)
     """
 
     id: str
@@ -358,6 +365,7 @@ def from_arrays(vectors: ArrayLike, ids: Iterable[object]) -> list[FaceSet]:
 
     Examples
     --------
+    >>> from lookalike import from_arrays
     >>> from_arrays([[1, 2], [3, 5], [2, 1]], ["a", "b", "a"])[0].faces.tolist()
     [[1.0, 2.0], [2.0, 1.0]]
     """

@@ -161,6 +161,13 @@ class Answer:
     probability : float or None
         How likely it is the query's person, as far as this gallery can tell; never more than for the answer
         before. None where nothing can be said.
+
+    Examples
+    --------
+    >>> from lookalike import Answer
+    >>> answer = Answer(1, "clip-7", 0.83, 0.61, baseline_rank=4, through="clip-2", probability=0.947)
+    >>> answer.way, answer.sure
+    ('clip-2', '95 %')
     """
 
     rank: int
@@ -228,6 +235,15 @@ class Ranking(Sequence[Answer]):
         Gives the pictures of a set by its id, for notebooks; no part of what a ranking says.
     query_pictures : sequence of bytes, optional
         Those of a query from outside; None if the query is a set of the gallery.
+
+    Examples
+    --------
+    >>> from lookalike import find
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> ranking = find("video-0001", sets, reranker="baseline", top=2)
+    >>> ranking.ids, ranking.total, ranking[0].rank
+    (['video-0019', 'video-0016'], 23, 1)
     """
 
     query: str
@@ -267,7 +283,7 @@ class Ranking(Sequence[Answer]):
         if not self.sets and (self.confirmed or self.rejected):
             return "Nobody is left to compare: everybody else is decided on."
         if worth is None:
-            return "How sure an answer is cannot be said of so few sets."
+            return "There are too few sets for probabilities."
         if not worth:
             said = "No answer is more likely the same person than not."
         elif worth == 1:
@@ -299,7 +315,7 @@ class Ranking(Sequence[Answer]):
 
     def _repr_html_(self) -> str:
         """The answers as strips of faces, for notebooks: the query first, then the best."""
-        headings = ("rank", "sure", "score", "baseline", "through")
+        headings = ("rank", "probability", "score", "baseline", "through")
         asked = self._pictures(self.query) if self.query_pictures is None else self.query_pictures
         query = Strip(self.query, ("query", *("" for _ in headings[1:])), asked)
         shown = self.answers[:MOST_SHOWN]

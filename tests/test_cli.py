@@ -190,7 +190,7 @@ def test_find_trains_and_indexes_what_is_missing_and_says_so(
     second = works("find", "g", "p0/v0", cwd=tmp_path)
     assert second.err == ""
     assert second.out == first.out
-    assert second.out.split()[:6] == ["rank", "set", "sure", "score", "baseline", "through"]
+    assert second.out.split()[:6] == ["rank", "set", "probability", "score", "baseline", "through"]
     assert len(second.out.splitlines()) == 12, "the last line says where to stop reading"
 
 

@@ -66,7 +66,7 @@ def test_who_is_left_out_is_named_or_counted(tmp_path: Path) -> None:
     assert [Path(path).name for path, _ in found.failed] == ["pipe.jpg"]
     assert dict(found.others) == {
         "hidden or of the system": 2,
-        "neither photos nor films": 1,
+        "neither photos nor videos": 1,
         "no files (pipes, sockets, devices, lost links)": 1,
     }
     assert found.reasons.endswith("1 cannot be read")

@@ -195,7 +195,7 @@ def test_bad_questions_are_refused_in_a_sentence(path: Path) -> None:
         one, other, *_ = gallery.ids()
     for words, sentence in (
         ([one, other, "--face", 1], "--set and --face choose in one QUERY, and 2 are given"),
-        ([one, other, "--at", "3"], "--at chooses in a film"),
+        ([one, other, "--at", "3"], "--at chooses in a video"),
         ([one, "nobody"], "nor is 'nobody' a file or folder"),
         ([one, "--each", "--person", "Ana"], "--each asks several questions"),
     ):

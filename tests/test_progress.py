@@ -65,3 +65,20 @@ def test_a_forecast_does_not_jump_when_steps_come_in_bursts() -> None:
     by_pace = [time / done * (100 - done) for done, time in zip(steps, elapsed, strict=True)]
     assert max(told) < 1.5 * 250 < 2970 == by_pace[0]
     assert all(after < 1.5 * before for before, after in itertools.pairwise(told))
+
+
+def test_bars_of_others_can_be_given_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of notebooks take items, words and a number in this order too."""
+    from rich.progress import track
+    from tqdm.auto import tqdm
+
+    from lookalike import find
+    from tests.small_world import small_world
+
+    sets, _ = small_world(people=8, sets=3)
+    plain = find(sets[0].id, sets)
+    assert find(sets[0].id, sets, track=tqdm) == plain
+    assert find(sets[0].id, sets, track=track) == plain
+    said = capsys.readouterr()
+    assert "100%" in said.err
+    assert "24/24" in said.err

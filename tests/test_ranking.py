@@ -95,7 +95,7 @@ def test_an_explanation_in_plain_values() -> None:
 @pytest.mark.parametrize(
     ("worth", "said"),
     [
-        (None, "How sure an answer is cannot be said of so few sets."),
+        (None, "There are too few sets for probabilities."),
         (0, "No answer is more likely the same person than not."),
         (1, "Only the first answer is more likely the same person than not."),
         (2, "The first 2 answers are more likely the same person than not."),

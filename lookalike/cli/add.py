@@ -21,7 +21,7 @@ def add(
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="Films, photos and folders of them; YouTube Faces, .npz and Parquet files, lists of faces.",
+            help="Videos, photos and folders of them; YouTube Faces, .npz and Parquet files, lists of faces.",
         ),
     ],
     descriptor: Annotated[
@@ -38,7 +38,7 @@ def add(
         ),
     ] = None,
     rate: Annotated[
-        float, typer.Option(metavar="N", help="Look for faces in N frames of each second of film.")
+        float, typer.Option(metavar="N", help="Look for faces in N frames of each second of video.")
     ] = 5.0,
     array: Annotated[
         str | None, typer.Option(help="Array of the source (default: images, or the only one).")
@@ -63,19 +63,19 @@ def add(
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be looked at in films and photos.")
+        bool, typer.Option("--dry-run", help="Only say what would be looked at in videos and photos.")
     ] = False,
     engine: Annotated[
         str,
         typer.Option(
-            "--engine", metavar="NAME", help="Where films and photos are looked through: local or ray."
+            "--engine", metavar="NAME", help="Where videos and photos are looked through: local or ray."
         ),
     ] = "local",
     address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Add the faces of films and photos to a gallery, or sets of ready-made faces."""
+    """Add the faces of videos and photos to a gallery, or sets of ready-made faces."""
     from lookalike.cli.find import open_engine
     from lookalike.ingest.add import add as add_sources
 

@@ -75,13 +75,17 @@ class Command(TyperCommand):
 
     def __init__(self, name: str | None, **settings: Any) -> None:
         super().__init__(name, **settings)
-        kinds = get_type_hints(inspect.unwrap(self.callback)) if self.callback else {}
-        for one in self.params:
-            _lighten(one, partial(_value, kinds.get(one.name or "")))
+        _lighten_all(self)
 
     def get_help_option(self, ctx: Any) -> Any:
         """The option --help, which does nothing unless it is given."""
         return _lighten(super().get_help_option(ctx), _unless_given)
+
+
+def _lighten_all(command: Any) -> None:
+    kinds = get_type_hints(inspect.unwrap(command.callback)) if command.callback else {}
+    for one in command.params:
+        _lighten(one, partial(_value, kinds.get(one.name or "")))
 
 
 def _lighten(parameter: Any, value: Callable[..., Any]) -> Any:
@@ -119,6 +123,10 @@ def _plain(kind: type, word: str) -> Any:
 
 class Commands(TyperGroup):
     """The commands, each loaded when it is called: who asks need not wait for what reads films."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        _lighten_all(self)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a name; None if there is none."""

@@ -58,9 +58,9 @@ def findings(folder: Path) -> list[Finding]:
         Finding("processors", True, f"{_processors()} used (LOOKALIKE_THREADS sets how many)"),
         Finding("memory", True, _size(free_memory())),
         Finding("disk", True, f"{_size(free_disk(folder))} in {folder.absolute()}"),
-        _tried("films", _films, "footage"),
-        _tried("HEIC photos", _heic, "footage"),
-        _tried("finding faces", _detector, "footage"),
+        _tried("videos", _films, "video"),
+        _tried("HEIC photos", _heic, "video"),
+        _tried("finding faces", _detector, "video"),
     ]
     # What reads a file of the user's cannot be tried without it; the library can.
     names = registry.names("descriptors")

@@ -45,7 +45,7 @@ def evaluate(
     ],
     rerankers: Annotated[
         str | None,
-        typer.Option(help="Second stages to compare, separated by commas, or all (default: auto)."),
+        typer.Option(help="Re-rankers to compare, separated by commas, or all (default: auto)."),
     ] = None,
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lookalike.cli.output import GalleryPath, Json, Progresses, Quiet, plain, print_json, print_table, say
-from lookalike.errors import BadInput, NotFound
+from lookalike.errors import BadInput
 from lookalike.progress import counted
 
 if TYPE_CHECKING:
-    from lookalike import Gallery, Ranking
     from lookalike.exchange.names import NamesRead
     from lookalike.gallery.export import Exported
 
@@ -40,12 +39,12 @@ def export(
     ] = None,
     pictures: Annotated[Path | None, typer.Option(help="Also write the pictures into this folder.")] = None,
     rate: Annotated[
-        float | None, typer.Option(metavar="N", help="Frames a second of films that do not say.")
+        float | None, typer.Option(metavar="N", help="Frames a second of videos that do not say.")
     ] = None,
     start: Annotated[
         str | None,
         typer.Option(
-            metavar="CODE", help="Time code of the first frame of films without one, as 01:00:00:00."
+            metavar="CODE", help="Time code of the first frame of videos without one, as 01:00:00:00."
         ),
     ] = None,
     json: Json = False,
@@ -95,34 +94,6 @@ def _print_exported(done: Exported, path: Path, json: bool, quiet: bool) -> None
         return
     files = "" if done.files == 1 else f", {done.files} files"
     print(f"{counted(done.sets)} written to {path}{files}")
-
-
-def export_answers(
-    gallery: Gallery, ranking: Ranking, path: Path | None, format: str | None, quiet: bool
-) -> None:
-    """Write the answers of a query, if a file was named for them."""
-    if path is not None:
-        from lookalike.gallery.export import export_as, format_of
-
-        for remark in export_as(gallery, path, format_of(path, format, None), ranking=ranking).remarks:
-            say(plain(remark), quiet)
-        say(f"the answers are in {path}", quiet)
-
-
-def check_export(path: Path | None, format: str | None) -> None:
-    """Refuse a file for the answers that could not be written, before anything is computed."""
-    if path is None:
-        if format is not None:
-            raise BadInput("--format is about --export: give a file too")
-        return
-    from lookalike.gallery.export import OWN, format_of
-
-    if format_of(path, format, None) == OWN:
-        raise BadInput("answers are not written as npz: choose csv, json or another --format")
-    if path.exists():
-        raise BadInput(f"{path} is there already: choose another name, or remove it")
-    if not path.absolute().parent.exists():
-        raise NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
 
 
 def import_names(

@@ -60,7 +60,7 @@ def open_engine(name: str, address: str | None) -> contract.Engine:
 
 
 def say_caution(reranker: Reranker, quiet: bool) -> None:
-    """Say what is to be minded of a second stage, if anything is."""
+    """Say what is to be minded of a re-ranker, if anything is."""
     if reranker.caution:
         say(f"lookalike: {reranker.caution}", quiet)
 
@@ -113,7 +113,7 @@ def read_question(
     """Make one question of set ids, photos and films that are given together, and of a person's sets."""
     if not texts and person is None:
         raise typer.BadParameter(
-            "nothing is asked with: give a set id, a photo or a film as QUERY, or --person"
+            "nothing is asked with: give a set id, a photo or a video as QUERY, or --person"
         )
     is_choice = (set_id, face) != (None, None)
     if is_choice and (len(texts) != 1 or person is not None):
@@ -142,7 +142,7 @@ def read_question(
         ids += [one.id for one in sorted(sets, key=lambda one: (-one.faces, one.id))]
     if not paths:
         if at is not None:
-            raise BadInput("--at chooses in a film, and none is given: leave it out")
+            raise BadInput("--at chooses in a video, and none is given: leave it out")
         return Question(ids[0], ids[1:])
     # Here, since what reads films takes longer to load than a set of the gallery takes to be found.
     from lookalike.search.photo_query import read_together
@@ -198,7 +198,7 @@ def find(
         str, typer.Option("--to", metavar="DATE", help="Only what was taken then or before.")
     ] = "",
     file: Annotated[
-        str, typer.Option(metavar="NAME", help="Only films and photos with this in their path.")
+        str, typer.Option(metavar="NAME", help="Only videos and photos with this in their path.")
     ] = "",
     quality: Annotated[
         str, typer.Option(metavar="any|good", help="Only sets most of whose faces are clear.")
@@ -221,9 +221,8 @@ def find(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Order all sets by how sure we are that they show the query's person."""
+    """Order all sets by how likely they show the query's person."""
     from lookalike import open_gallery, open_search
-    from lookalike.cli.exchange import check_export, export_answers
     from lookalike.search.filters import Filter, depth, narrowed
     from lookalike.search.query import Several, check_top
 
@@ -240,7 +239,7 @@ def find(
             "--with and --without list places: leave --from, --to, --file, --quality, --each, --picture and "
             "--export out"
         )
-    check_export(export, format)
+    _check_export(export, format)
     if picture is not None:
         from lookalike.search.picture import check_new, draw_faces, draw_ranking
 
@@ -272,7 +271,7 @@ def find(
         found, left_out = zip(*(narrowed(opened, one, wanted, top) for one in ranked), strict=True)
         if picture is not None:
             draw_ranking(opened, search, asked[0].asked, picture, top, ranking=found[0])
-        export_answers(opened, found[0], export, format, quiet)
+        _export_answers(opened, found[0], export, format, quiet)
         places = [_known(opened, ranking) for ranking in found]
     for ranking in found:
         if ranking.total < ranking.sets and search.shortlist is not None:
@@ -291,6 +290,34 @@ def find(
         if wanted:
             sets = "1 answer is" if count == 1 else f"{count} answers are"
             print(f"{sets} left out by date, file or quality; ranks are those of all.")
+
+
+def _export_answers(
+    gallery: Gallery, ranking: Ranking, path: Path | None, format: str | None, quiet: bool
+) -> None:
+    """Write the answers of a query, if a file was named for them."""
+    if path is not None:
+        from lookalike.gallery.export import export_as, format_of
+
+        for remark in export_as(gallery, path, format_of(path, format, None), ranking=ranking).remarks:
+            say(plain(remark), quiet)
+        say(f"the answers are in {path}", quiet)
+
+
+def _check_export(path: Path | None, format: str | None) -> None:
+    """Refuse a file for the answers that could not be written, before anything is computed."""
+    if path is None:
+        if format is not None:
+            raise BadInput("--format is about --export: give a file too")
+        return
+    from lookalike.gallery.export import OWN, format_of
+
+    if format_of(path, format, None) == OWN:
+        raise BadInput("answers are not written as npz: choose csv, json or another --format")
+    if path.exists():
+        raise BadInput(f"{path} is there already: choose another name, or remove it")
+    if not path.absolute().parent.exists():
+        raise NotFound(f"the folder of {path} does not exist: make it first, or choose another place")
 
 
 def _known(gallery: Gallery, ranking: Ranking) -> dict[str, dict[str, Any]]:
@@ -313,7 +340,7 @@ def _print_ranking(ranking: Ranking, places: Mapping[str, dict[str, Any]]) -> No
     columns = [
         ("rank", "right"),
         ("set", "left"),
-        ("sure", "right"),
+        ("probability", "right"),
         ("score", "right"),
         ("baseline", "right"),
         ("through", "left"),
@@ -426,4 +453,4 @@ def _print_scenes(places: Sequence[Place], json: bool) -> None:
     if rows:
         print_table(columns, rows)
     films = sum(one.kind == "video" for one in places)
-    print(f"{len(places)} places: {films} in films, {len(places) - films} in photos")
+    print(f"{len(places)} places: {films} in videos, {len(places) - films} in photos")

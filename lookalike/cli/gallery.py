@@ -232,7 +232,7 @@ def train(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Learn the second stage from the gallery itself, without a label."""
+    """Learn the re-ranker from the gallery itself, without a label."""
     from lookalike import open_gallery, open_search, registry
     from lookalike.cli.find import open_engine, say_caution
 
@@ -304,7 +304,7 @@ def _learnt(one: Mapping[str, Any], gallery: Path) -> str:
 
 def list_sets(
     gallery: GalleryPath,
-    files: Annotated[bool, typer.Option("--files", help="List films and photos instead.")] = False,
+    files: Annotated[bool, typer.Option("--files", help="List videos and photos instead.")] = False,
     json: Json = False,
 ) -> None:
     """List the sets of a gallery, or the files it knows."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Answers, people and pictures that one call may ask for: what a model reads costs.
 MOST: Final = 50
 INSTRUCTIONS: Final = (
-    "A gallery of face sets: each set is the faces of one person in one film or album. Sets go by ids, "
+    "A gallery of face sets: each set is the faces of one person in one video or album. Sets go by ids, "
     "people by names if somebody named them. A probability says how likely two sets show the same person, "
     "as far as the gallery itself can tell. Nothing can be changed here. Do not guess who somebody is from "
     "a picture."

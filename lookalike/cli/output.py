@@ -30,13 +30,13 @@ GalleryPath = Annotated[
     Path, typer.Argument(metavar="GALLERY", help="The gallery file, or the folder of a split one.")
 ]
 Query = Annotated[
-    str, typer.Argument(metavar="QUERY", help="A set id, a photo, a film, a folder of photos, an .npz file.")
+    str, typer.Argument(metavar="QUERY", help="A set id, a photo, a video, a folder of photos, an .npz file.")
 ]
 Queries = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="QUERY...",
-        help="A set id, a photo, a film, a folder of photos, an .npz file; several are one person.",
+        help="A set id, a photo, a video, a folder of photos, an .npz file; several are one person.",
         show_default=False,
     ),
 ]
@@ -48,10 +48,10 @@ QuerySet = Annotated[
     str | None, typer.Option("--set", metavar="ID", help="Which set of a QUERY that holds several.")
 ]
 Face = Annotated[
-    int | None, typer.Option(metavar="N", help="Which face of a photo or film, counted from the left.")
+    int | None, typer.Option(metavar="N", help="Which face of a photo or video, counted from the left.")
 ]
 At = Annotated[
-    str | None, typer.Option(metavar="TIME", help="When the face is seen in a film, as 00:01:10 or 70.5.")
+    str | None, typer.Option(metavar="TIME", help="When the face is seen in a video, as 00:01:10 or 70.5.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
@@ -71,8 +71,8 @@ Address = Annotated[
     str | None,
     typer.Option(metavar="HOST:PORT", help="The Ray cluster (default: one for as long as this runs)."),
 ]
-OneReranker = Annotated[str, typer.Option(help="Second stage, with options as in learnt:proxies=5.")]
-Seed = Annotated[int, typer.Option(help="Chooses the sets from which the second stage learns.")]
+OneReranker = Annotated[str, typer.Option(help="Re-ranker, with options as in learnt:proxies=5.")]
+Seed = Annotated[int, typer.Option(help="Chooses the sets from which the re-ranker learns.")]
 
 
 # What a person sees in the terminal: progress, tables, errors in one line.
@@ -360,7 +360,7 @@ def _together(one: Line, named: bool) -> str:
 
 
 def print_evaluation(result: Evaluation) -> None:
-    """Print the counts and one line of measures for each second stage."""
+    """Print the counts and one line of measures for each re-ranker."""
     from lookalike.evaluation.measures import MEASURES, SURENESS
 
     facts = result.to_dict()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -67,14 +66,7 @@ def people(
 
 def as_json(found: Census) -> dict[str, Any]:
     """Everybody, and the pairs that are worth a question, as plain values."""
-    told = [
-        {
-            **asdict(one),
-            "faces": [face._asdict() for face in one.faces],
-            "probability": round(one.probability, 4),
-        }
-        for one in found.people
-    ]
+    told = [one.to_dict() for one in found.people]
     pairs = [{**one._asdict(), "probability": round(one.probability, 4)} for one in found.questions]
     return {"people": told, "pairs": pairs}
 

@@ -69,7 +69,7 @@ def serve(
 
 
 def open_folder(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder of films and photos.")],
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder of videos and photos.")],
     gallery: Annotated[
         Path | None,
         typer.Option(
@@ -81,13 +81,13 @@ def open_folder(
     host: Host = "127.0.0.1",
     browser: Browser = True,
 ) -> None:
-    """Show who is in a folder of films and photos as a local web page, and take the folder in meanwhile."""
+    """Show who is in a folder of videos and photos as a local web page, and take the folder in meanwhile."""
     _need_page()
     from lookalike import open_gallery
     from lookalike.web.intake import alone_at, check_folder, check_gallery
 
     if not folder:
-        raise typer.BadParameter("FOLDER is empty: name a folder of films and photos")
+        raise typer.BadParameter("FOLDER is empty: name a folder of videos and photos")
     real = Path(os.path.realpath(folder))
     path = gallery or _gallery_of(real)
     try:
@@ -121,7 +121,7 @@ def _need_page() -> None:
         import lookalike.web.app  # noqa: F401
     except ModuleNotFoundError as reason:
         raise BadInput(
-            f"the page needs {reason.name!r}, which is not installed: `pip install 'lookalike[page]'`"
+            f"the page needs {reason.name!r}, which is not installed: `pip install 'lookalike[web]'`"
         ) from reason
 
 

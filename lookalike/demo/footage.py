@@ -336,7 +336,7 @@ def write_footage(
         import av
     except ImportError as reason:
         raise BadInput(
-            "writing a video needs PyAV, which cannot be imported: pip install 'lookalike[footage]'"
+            "writing a video needs PyAV, which cannot be imported: pip install 'lookalike[video]'"
         ) from reason
     suffix = path.suffix.lower()
     if suffix not in CONTAINERS:

@@ -10,7 +10,7 @@ from lookalike.descriptors.contract import ModelCard, Picture, Vector
 from lookalike.errors import BadInput
 
 SIDE: Final = 112
-INSTALL: Final = "pip install 'lookalike[footage]'"
+INSTALL: Final = "pip install 'lookalike[video]'"
 
 NETWORK: Final = ModelCard(
     name="SFace",

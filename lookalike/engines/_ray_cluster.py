@@ -430,7 +430,7 @@ def _library() -> Any:
     try:
         return importlib.import_module("ray")
     except ImportError as reason:
-        raise NotFound("the engine ray needs Ray: pip install 'lookalike[cluster]'") from reason
+        raise NotFound("the engine ray needs Ray: pip install 'lookalike[ray]'") from reason
 
 
 def _no_entry(ray: Any, address: str | None, reason: Exception, said: list[str]) -> LookalikeError:

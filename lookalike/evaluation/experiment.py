@@ -277,6 +277,16 @@ def evaluate(
     ------
     BadInput
         If the labels do not fit the sets, or nobody is on two of them.
+
+    Examples
+    --------
+    >>> from lookalike import evaluate
+    >>> from lookalike.demo.vectors import vector_world
+    >>> drawn = list(vector_world(counts={3: 8}, faces=4, dimension=118))
+    >>> labels = {one.id: str(person) for one, person in drawn}
+    >>> found = evaluate([one for one, _ in drawn], labels, rerankers=["csls"])
+    >>> list(found.to_dict()["rerankers"]), len(found.queries)
+    (['baseline', 'csls'], 24)
     """
     if isinstance(rerankers, str):
         raise BadInput(f"rerankers must be a list of names, got the text {rerankers!r}: put it into a list")

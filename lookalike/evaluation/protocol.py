@@ -63,7 +63,7 @@ class Asking:
         calibrations: Calibrations | None = None,
     ) -> None:
         if not rerankers:
-            raise BadInput("there is no second stage to measure: name at least one, for instance baseline")
+            raise BadInput("there is no re-ranker to measure: name at least one, for instance baseline")
         self.persons = np.array([labels[id] for id in tables.ids])
         self.asked: list[_Run] = []
         for name, given in rerankers.items():

@@ -39,7 +39,7 @@ MEANING: Final = (
     "The probability of an answer says how likely it is that the set shows the person of the query, as "
     "estimated on this gallery itself, without labels: of 100 answers at 80 %, about 80 should be right. "
     "It is an estimate by a program, no identification: people who are alike, faces that are small, dark or "
-    "turned, and groups whom the model knows less well make it err. Look at the faces and the films before "
+    "turned, and groups whom the model knows less well make it err. Look at the faces and the videos before "
     "you decide."
 )
 
@@ -117,7 +117,7 @@ def _article(number: int, one: Appearance, pictures: Sequence[bytes]) -> str:
         facts["decision"] = f"{one.decision}, {one.decided or 'as follows from others'}"
     facts["file"] = one.file.path if one.file is not None else one.origin
     if one.start is not None and one.end is not None:
-        facts["seen"] = f"from {timecode(one.start)} to {timecode(one.end)} in the film"
+        facts["seen"] = f"from {timecode(one.start)} to {timecode(one.end)} in the video"
     if best is not None:
         left, top, width, height = best.box
         at = "" if best.time is None else f" at {timecode(best.time)}"

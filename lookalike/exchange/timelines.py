@@ -179,7 +179,7 @@ def _by_film(chosen: Selection) -> list[tuple[MediaFile, tuple[Appearance, ...]]
         else:
             left_out += 1
     if not seen:
-        raise BadInput("there is nothing to place on a time line: none of the chosen sets is of a film")
+        raise BadInput("there is nothing to place on a time line: none of the chosen sets is of a video")
     if left_out:
         chosen.remarks.append(f"left out, as they have no times: {left_out} in photos or unknown files")
     return [
@@ -290,8 +290,8 @@ def as_edl(chosen: Selection) -> bytes:
     if len(ways) > 1:
         told = ", ".join(sorted(f"{_written(rate)}{' drop frame' if drop else ''}" for rate, drop in ways))
         raise BadInput(
-            f"an edit list counts all frames in one way, and these films have {told} frames a second: "
-            "choose sets of films of one kind, or --format otio"
+            f"an edit list counts all frames in one way, and these videos have {told} frames a second: "
+            "choose sets of videos of one kind, or --format otio"
         )
     clock = Clock.read(found[0].clock.rate, f"01:00:00{';' if found[0].clock.drop else ':'}00")
     reels, at, lines = _reels(found), clock.start, []

@@ -58,7 +58,7 @@ def as_xmp(chosen: Selection) -> dict[str, bytes]:
         raise BadInput("there is nothing to write sidecars for: none of the chosen sets is of a photo")
     elsewhere = len(chosen.appearances) - sum(len(several) for several in seen.values())
     if elsewhere:
-        chosen.remarks.append(f"left out, as sidecars are for photos: {elsewhere} in films or unknown files")
+        chosen.remarks.append(f"left out, as sidecars are for photos: {elsewhere} in videos or unknown files")
     top = os.path.commonpath([PurePath(file.path).parent for file in seen])
     found: dict[str, bytes] = {}
     headers = read_headers_apart([Path(file.path) for file in seen])

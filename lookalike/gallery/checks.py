@@ -40,6 +40,13 @@ class Finding:
         What to do.
     sets : tuple of str
         The sets that are affected, where it is some of them and not the whole gallery.
+
+    Examples
+    --------
+    >>> from lookalike import Finding
+    >>> found = Finding("a table is damaged", "films.index", "derived", "run `lookalike verify --repair`")
+    >>> found.kind, found.sets
+    ('derived', ())
     """
 
     what: str

@@ -70,6 +70,16 @@ def remove(gallery: Gallery, ids: Sequence[str], track: Track = silent) -> list[
     ------
     NotFound
         If a set is not there.
+
+    Examples
+    --------
+    >>> from lookalike import FaceSet, Gallery, remove
+    >>> with Gallery("films.gallery", create=True) as gallery:
+    ...     _ = gallery.add(FaceSet("clip-7", [[0.1, 0.9, 0.3], [0.2, 0.8, 0.4]]))
+    ...     remove(gallery, ["clip-7"])
+    ...     len(gallery)
+    ['clip-7']
+    0
     """
     return take_out(gallery, lambda: gallery.remove(ids), track)[0]
 
@@ -132,7 +142,7 @@ def _later() -> Iterator[None]:
 
 
 NOT_REACHED: Final = (
-    "original films, photos and other sources",
+    "original videos, photos and other sources",
     "exports, reports, contact sheets and receipts that were written elsewhere",
     "copies that other programs made of the gallery",
     "blocks that a file system or a flash disk keeps on its own",
@@ -241,6 +251,15 @@ def forget(
         If a set, the person or the folder for the receipt is not there.
     BadInput
         If nothing is named or the descriptor cannot tell people, or the receipt is there already.
+
+    Examples
+    --------
+    >>> from lookalike import FaceSet, Gallery, forget
+    >>> with Gallery("films.gallery", create=True) as gallery:
+    ...     _ = gallery.add(FaceSet("clip-7", [[0.1, 0.9, 0.3], [0.2, 0.8, 0.4]]))
+    ...     receipt = forget(gallery, ["clip-7"])
+    ...     len(gallery)
+    0
     """
     if receipt is not None and receipt.exists():
         raise BadInput(f"{receipt} is there already: choose another name for the receipt")

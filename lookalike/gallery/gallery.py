@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from numpy.typing import ArrayLike
 
@@ -23,19 +23,10 @@ from lookalike.gallery.history import Backup, Event
 from lookalike.gallery.media import MediaFile, Pair
 from lookalike.gallery.models import Model, Vectors
 from lookalike.gallery.opened import Opened
-from lookalike.gallery.set_rows import HINTS, SetFacts, Version
+from lookalike.gallery.set_rows import HINTS, SetFacts, Snapshot, Version
 from lookalike.gallery.wipe import WipeDue
 
-# Sets whose files are remembered: about 1 kB each.
-REMEMBERED: Final = 20_000
-
-
-class Snapshot(NamedTuple):
-    """The list of sets in one version of a gallery: its fingerprint, content hashes by id, facts by id."""
-
-    fingerprint: str
-    contents: dict[str, str]
-    listing: list[SetFacts]
+REMEMBERED: Final = 20_000  # sets whose files are remembered: about 1 kB each
 
 
 @dataclass
@@ -49,7 +40,11 @@ class _Remembered:
 
 
 def open_gallery(path: str | Path, create: bool = False, wait: float = 30.0) -> Gallery:
-    """Open the gallery file at a path; parameters and errors are those of `Gallery`."""
+    """Open the gallery file at a path; parameters and errors are those of `Gallery`.
+
+    >>> from lookalike import open_gallery
+    >>> open_gallery("new.gallery", create=True).close()
+    """
     return Gallery(path, create, wait)
 
 
@@ -69,12 +64,15 @@ class Gallery:
 
     Raises
     ------
-    BadInput
-        If an earlier version split it into several files: `lookalike merge` brings it back into one.
-    NotFound
-        If there is no such file and `create` is false.
+    BadInput, NotFound
+        If an earlier version split it into several files (see `lookalike merge`); or there is no such file.
     GalleryUnreadable, StorageFailed
         If the file is not a gallery, is damaged or was written by a newer version; or if the disk refuses.
+
+    >>> from lookalike import FaceSet, Gallery
+    >>> with Gallery("films.gallery", create=True) as gallery:
+    ...     gallery.add(FaceSet("clip-7", [[0.1, 0.9], [0.2, 0.8]])), len(gallery)
+    (True, 1)
     """
 
     def __init__(self, path: str | Path, create: bool = False, wait: float = 30.0) -> None:
@@ -152,11 +150,10 @@ class Gallery:
     def facts(self) -> dict[str, str | int | bool | None]:
         """Format, counts, size, descriptor, dimension, creation time, whether a wipe is due."""
         with self._opened.transaction() as connection:
-            sets, faces, pictures = connection.execute(
-                "SELECT count(*), ifnull(sum(faces), 0), ifnull(sum(pictures), 0) FROM sets"
-            ).fetchone()
-            pages = connection.execute("PRAGMA page_count").fetchone()[0]
-            page_size = connection.execute("PRAGMA page_size").fetchone()[0]
+            asked = "SELECT count(*), ifnull(sum(faces), 0), ifnull(sum(pictures), 0) FROM sets"
+            sets, faces, pictures = connection.execute(asked).fetchone()
+            asked = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            size = connection.execute(asked).fetchone()[0]
             hints = {name: set_rows.fact(connection, name) for name in HINTS}
             return {
                 "format": schema.found(connection),
@@ -164,7 +161,7 @@ class Gallery:
                 "faces": faces,
                 "pictures": pictures,
                 "files": media.count(connection),
-                "bytes": pages * page_size,
+                "bytes": size,
                 "descriptor": set_rows.fact(connection, "descriptor"),
                 "dimension": set_rows.dimension(connection, self.path),
                 "created": set_rows.fact(connection, "created"),
@@ -193,13 +190,7 @@ class Gallery:
     def files_of_sets(self, ids: Iterable[str]) -> dict[str, list[MediaFile]]:
         """As `files_of`, of several sets in one version of the gallery; sets that it has not are left out."""
         with self._opened.transaction() as connection:
-            asked, known = list(set_rows.several(ids)), self._now(connection).files
-            new = [set_id for set_id in asked if set_id not in known]
-            if len(known) + len(new) > REMEMBERED:
-                known.clear()
-                new = asked
-            known |= media.of_sets(connection, self.path, new)
-            return {set_id: list(known[set_id]) for set_id in asked if set_id in known}
+            return self._files(connection, [one for one in set_rows.several(ids) if isinstance(one, str)])
 
     def paths(self, ids: Iterable[str] | None = None) -> dict[str, list[str]]:
         """Where the videos and photos of some sets lie, as people order them.
@@ -292,10 +283,7 @@ class Gallery:
         return self._opened.lacks
 
     def settle(self) -> bool:
-        """Bring all that was kept into the file, so that it is whole by itself; False while others use it.
-
-        That is done when nobody has written for a moment, and when the gallery is closed.
-        """
+        """Bring all that was kept into the file, as closing does; False while others use it."""
         return self._opened.settle()
 
     def wipe_due(self) -> WipeDue | None:
@@ -578,12 +566,14 @@ class Gallery:
     def _files_of(self, connection: Connection, set_id: str) -> list[MediaFile]:
         if not set_rows.has(connection, set_id):
             raise set_rows.unknown(connection, self.path, set_id)
-        files = self._now(connection).files
-        if set_id not in files:
-            if len(files) >= REMEMBERED:
-                files.clear()
-            files[set_id] = media.of_set(connection, self.path, set_id)
-        return list(files[set_id])
+        return self._files(connection, [set_id])[set_id]
+
+    def _files(self, connection: Connection, ids: list[str]) -> dict[str, list[MediaFile]]:
+        known = self._now(connection).files
+        if len(known) + len(ids) > REMEMBERED:
+            known.clear()
+        known |= media.of_sets(connection, self.path, [one for one in ids if one not in known])
+        return {one: list(known[one]) for one in ids if one in known}
 
     def _contents(self, connection: Connection) -> dict[str, str]:
         remembered = self._now(connection)

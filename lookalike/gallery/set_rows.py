@@ -50,6 +50,14 @@ class SetFacts(NamedTuple):
     good: int | None = None
 
 
+class Snapshot(NamedTuple):
+    """The list of sets in one version of a gallery: its fingerprint, content hashes by id, facts by id."""
+
+    fingerprint: str
+    contents: dict[str, str]
+    listing: list[SetFacts]
+
+
 def fact(connection: sqlite3.Connection, name: str) -> str | None:
     """One fact about the whole gallery, or None if it is not settled yet."""
     row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()

@@ -166,6 +166,13 @@ def verify(gallery: Gallery | str | Path, track: Track = silent) -> list[Finding
         If there is no such file, or it is not a gallery, or one of a newer format.
     StorageFailed
         If the disk refuses.
+
+    Examples
+    --------
+    >>> from lookalike import Gallery, verify
+    >>> Gallery("films.gallery", create=True).close()
+    >>> verify("films.gallery")  # nothing is wrong
+    []
     """
     path = gallery.path if isinstance(gallery, Gallery) else Path(gallery)
     found = [_called(one, path) for one in checks.findings(path.absolute(), track=track)]

@@ -151,6 +151,15 @@ def index(
         If there are no sets, or a set cannot be prepared.
     StorageFailed
         If there is too little memory or disk, which is told before the work begins, or the disk refuses.
+
+    Examples
+    --------
+    >>> from lookalike import index
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> tables = index(sets, "max_max")
+    >>> len(tables), tables.dimension
+    (24, 118)
     """
     part: SetSimilarity = registry.build("similarities", similarity)
     if isinstance(gallery, (str, Path)):

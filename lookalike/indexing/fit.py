@@ -117,6 +117,15 @@ def train(
         Shows progress.
     before : callable, optional
         Called with what is to be learnt (`progress.Task`) before it is; not unless there is a gallery.
+
+    Examples
+    --------
+    >>> from lookalike import Search, index, train
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> tables = index(sets)
+    >>> Search(tables, train(tables, "csls")).find("video-0001", top=1).reranker.partition(":")[0]
+    'csls'
     """
     part: Reranker = registry.build("rerankers", reranker)
     check_seed(seed)
@@ -319,7 +328,7 @@ def _codes_kind(tables: Tables) -> str:
 
 def _why_no_shortlist(similarity: SetSimilarity, reranker: Reranker) -> str | None:
     if reranker.looks_at_all:
-        return f"the second stage {registry.spec(reranker)} looks at all sets"
+        return f"the re-ranker {registry.spec(reranker)} looks at all sets"
     if not similarity.compares_faces:
         return f"{registry.spec(similarity)} does not compare faces one by one"
     return None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput, NotFound, StorageFailed
+from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
 from lookalike.gallery.decisions import judged
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged
@@ -22,6 +23,7 @@ from lookalike.method.agreement import Agreement
 from lookalike.method.groups import WEIGHTS, Bonds, Groups, agreement_of_few, mean_directions, propose
 from lookalike.method.tables import HeldGallery, Tables
 from lookalike.progress import Before, Track, silent
+from lookalike.ranking import MOST_SHOWN, Strip, percent, table
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import PreparedSets
 
@@ -63,6 +65,22 @@ class Identity:
         How likely all sets that are proposed, `likely` ones included, show one person; 1 if none is.
     faces : tuple of Face
         Those that show the person best: of the sets in the middle of the group, the face in its middle.
+    pictures : callable, optional
+        Gives the pictures of a set by its id, for notebooks; no part of what is known of somebody.
+
+    Examples
+    --------
+    >>> from lookalike import Gallery, people
+    >>> from lookalike.gallery.decisions import name
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> with Gallery("films.gallery", create=True) as gallery:
+    ...     for one in sets:
+    ...         _ = gallery.add(one)
+    ...     _ = name(gallery, ["video-0001", "video-0015"], "Ada")
+    ...     [ada] = [one for one in people(gallery) if one.name]
+    >>> ada.name, ada.sets, ada.proposed
+    ('Ada', ('video-0001', 'video-0015'), False)
     """
 
     handle: str
@@ -74,6 +92,32 @@ class Identity:
     unsure: tuple[str, ...]
     probability: float
     faces: tuple[Face, ...]
+    pictures: Callable[[str], Sequence[bytes]] | None = field(default=None, compare=False, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as ``people --json`` prints them."""
+        told = {name: value for name, value in vars(self).items() if name != "pictures"}
+        return told | {
+            "faces": [face._asdict() for face in self.faces],
+            "probability": round(self.probability, 4),
+        }
+
+    def _repr_html_(self) -> str:
+        """The sets as strips of faces, for notebooks: those of the person first, then who else may be."""
+        known = "proposed" if self.proposed else "decided"
+        kinds = ((known, self.sets), ("likely", self.likely), ("unsure", self.unsure))
+        told = [(kind, one) for kind, sets in kinds for one in sets]
+        strips = [Strip(one, (kind,), self._pictures(one)) for kind, one in told[:MOST_SHOWN]]
+        more = [f"{len(told) - MOST_SHOWN} more are not shown."] if len(told) > MOST_SHOWN else []
+        sure = "" if self.probability == 1.0 else f", one person with probability {percent(self.probability)}"
+        return table(f"{self.name or 'no name'}: {len(self.sets)} sets{sure}", ("how",), strips, more)
+
+    def _pictures(self, set_id: str) -> Sequence[bytes]:
+        """The pictures of a set; none where they are gone: who was found may outlast the gallery."""
+        try:
+            return self.pictures(set_id) if self.pictures else ()
+        except LookalikeError:
+            return ()
 
 
 class Question(NamedTuple):
@@ -126,6 +170,18 @@ def people(gallery: Gallery, track: Track = silent, before: Before | None = None
         Shows progress.
     before : callable, optional
         Called with each thing that has to be made (`progress.Task`) before it is.
+
+    Examples
+    --------
+    >>> from lookalike import Gallery, people
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> with Gallery("films.gallery", create=True) as gallery:
+    ...     for one in sets:
+    ...         _ = gallery.add(one)
+    ...     found = people(gallery)
+    >>> all(one.proposed for one in found)  # nobody has said anything yet
+    True
     """
     return list(census(gallery, track, before).people)
 
@@ -142,10 +198,12 @@ def census(gallery: Gallery, track: Track = silent, before: Before | None = None
 
 def counted(gallery: Gallery, tables: Tables, reranker: Reranker) -> Census:
     """Everybody by the tables and the re-ranker of a gallery, and by what is decided now."""
+    from lookalike.search.query import pictures_of  # which shows answers in the same way
+
     known = judged(gallery)
     bonds = bonds_of(known, tables)
     groups = _groups(gallery, tables, reranker, bonds)
-    return _told(known, tables, groups)
+    return _told(known, tables, groups, partial(pictures_of, gallery.path.absolute()))
 
 
 def bonds_of(known: Judged, tables: Tables) -> Bonds:
@@ -224,7 +282,9 @@ def _here(tables: Tables) -> PreparedSets:
     return tables.sets.here if isinstance(tables.sets, HeldGallery) else cast(PreparedSets, tables.sets)
 
 
-def _told(known: Judged, tables: Tables, groups: Groups) -> Census:
+def _told(
+    known: Judged, tables: Tables, groups: Groups, pictures: Callable[[str], Sequence[bytes]]
+) -> Census:
     """Everybody in words: who is known in a group, who is proposed, and what is not sure."""
     ids = tables.ids
     members: dict[int, list[int]] = {}
@@ -252,6 +312,7 @@ def _told(known: Judged, tables: Tables, groups: Groups) -> Census:
             unsure=tuple(ids[number] for _, number in sorted(unsure.get(owner, ()))),
             probability=groups.probability(owner) if likely or not core else 1.0,
             faces=_faces(tables, [tables.numbers[one] for one in sets]),
+            pictures=pictures,
         )
     questions = [
         Question(found[one].handle, found[other].handle, probability)

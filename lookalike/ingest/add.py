@@ -85,6 +85,16 @@ def add(
     ------
     BadInput, NotFound, Conflict
         If a source cannot be read, or contradicts the gallery.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lookalike import add
+    >>> clips = np.repeat(["clip-1", "clip-2"], 3)
+    >>> np.savez("clips.npz", vectors=np.random.default_rng(0).normal(size=(6, 16)), clip=clips)
+    >>> done = add("films.gallery", ["clips.npz"], columns={"set_id": "clip"})
+    >>> done.added
+    ['clip-1', 'clip-2']
     """
     path = Path(gallery)
     if isinstance(sources, (str, Path)):
@@ -113,16 +123,16 @@ def add(
     ready = [Path(one) for one in sources if Path(one) not in footage]
     settings = Settings(rate=checked_rate(rate), most=Settings.most if most is None else most)
     if footage and columns:
-        raise BadInput("photos and films have no columns: leave them out")
+        raise BadInput("photos and videos have no columns: leave them out")
     if footage and array is not None:
-        raise BadInput(f"photos and films have no array {array!r}: leave the array out")
+        raise BadInput(f"photos and videos have no array {array!r}: leave the array out")
     if footage and settings.most > MOST_OF_A_TRACK:
         raise BadInput(f"of a track at most {MOST_OF_A_TRACK} faces are kept, got {most}: give fewer")
     done = Added()
     if dry_run and ready:
         raise BadInput(
-            f"only films and photos can be tried without adding them, and {str(ready[0])!r} holds ready-made "
-            f"faces: leave it out, or leave --dry-run out"
+            f"only videos and photos can be tried without adding them, and {str(ready[0])!r} holds "
+            "ready-made faces: leave it out, or leave --dry-run out"
         )
     if ready:
         _add_ready(path, ready, Describer(held, descriptor, array, features, most, columns), done, track)

@@ -9,7 +9,6 @@ a recording is unknown: clocks that were never set, dates that have not come yet
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -20,7 +19,7 @@ from PIL import ExifTags, Image
 
 from lookalike.errors import BadInput, unreadable
 from lookalike.ingest.files import START, recognise
-from lookalike.ingest.pictures import FORMATS, HEIF, looks_like_heif
+from lookalike.ingest.pictures import DAMAGE, FORMATS, HEIF, TOO_LARGE, looks_like_heif
 from lookalike.ingest.video import open_video
 
 # Zero of QuickTime's clock is the first second of 1904: no earlier year is believed, nor that one.
@@ -108,8 +107,8 @@ def _photo(stream: IO[bytes], start: bytes) -> datetime | None:
             return None
         pillow_heif.register_heif_opener(thumbnails=False)
         formats = (HEIF,)
-    # What Pillow's parsers answer to damage; whoever decodes the photo says what is wrong with it.
-    with suppress(*_DAMAGE), Image.open(stream, formats=formats) as image:
+    # Whoever decodes the photo says what is wrong with it.
+    with suppress(*DAMAGE, *TOO_LARGE), Image.open(stream, formats=formats) as image:
         tags: Mapping[int, Any] = image.getexif().get_ifd(ExifTags.IFD.Exif)
         return exif_time(
             tags.get(ExifTags.Base.DateTimeOriginal), tags.get(ExifTags.Base.OffsetTimeOriginal, "")
@@ -127,17 +126,3 @@ def _text(said: object) -> str:
     """A tag as text: some come as bytes, with zeros behind them; and many spaces stand for no time."""
     text = said.decode("latin-1") if isinstance(said, bytes) else said if isinstance(said, str) else ""
     return text.strip(" \0")
-
-
-_DAMAGE: Final = (
-    OSError,
-    ValueError,
-    SyntaxError,
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    AttributeError,
-    struct.error,
-    Image.DecompressionBombError,
-    Image.DecompressionBombWarning,
-)

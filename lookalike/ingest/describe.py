@@ -158,7 +158,7 @@ def choose_descriptor(held: str | None, given: str | None, model_file: str | Non
     """
     if held is not None and not is_part(held):
         raise Conflict(
-            f"the gallery holds ready-made descriptors ({held}), which cannot be made of photos and films: "
+            f"the gallery holds ready-made descriptors ({held}), which cannot be made of photos and videos: "
             f"use another gallery"
         )
     if "model=" in (held or "") or not os.path.isabs(model_file or os.sep):

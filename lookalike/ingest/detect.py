@@ -26,7 +26,7 @@ from lookalike.kernels.protobuf import Field, read, write
 # the same boxes to a fraction of a pixel. What OpenCV does around the network, filling up, decoding, and
 # choosing among boxes that overlap, is done here for ONNX Runtime.
 
-INSTALL: Final = "pip install 'lookalike[footage]'"
+INSTALL: Final = "pip install 'lookalike[video]'"
 YUNET: Final = ModelCard(
     name="YuNet",
     user="finding faces",

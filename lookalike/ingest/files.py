@@ -155,7 +155,7 @@ def find_all(sources: Sequence[Path]) -> FoundFiles:
         found.others += one.others
     if not (found.media or found.failed):
         raise BadInput(
-            f"{', '.join(repr(readable(one)) for one in sources)} holds no photo and no film: give a folder "
+            f"{', '.join(repr(readable(one)) for one in sources)} holds no photo and no video: give a folder "
             f"that does, or ready-made faces"
         )
     return found
@@ -176,7 +176,7 @@ def find_files(source: Path) -> FoundFiles:
     if not is_folder(source):
         _look(found, source, _shown(source.name), "")
         if not (found.media or found.failed):
-            raise BadInput(f"{readable(source)!r} is neither a photo nor a film that can be read")
+            raise BadInput(f"{readable(source)!r} is neither a photo nor a video that can be read")
         return found
     for _ in _walk(source, found):
         pass
@@ -257,10 +257,10 @@ def _look(found: FoundFiles, path: Path, name: str, album: str) -> None:
     elif media is not None:
         found.media.append(MediaPath(path, name, album, media, said.st_size, said.st_mtime_ns))
     elif promises_media(path):
-        what = "empty" if not start else "neither a photo nor a film, whatever its name says"
+        what = "empty" if not start else "neither a photo nor a video, whatever its name says"
         found.failed.append((readable(path), f"{readable(path)!r} is {what}: replace it or take it away"))
     else:
-        found.others["neither photos nor films"] += 1
+        found.others["neither photos nor videos"] += 1
 
 
 def _is_hollow(said: os.stat_result) -> bool:

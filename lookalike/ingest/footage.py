@@ -152,7 +152,7 @@ def add_footage(
         YUNET.read()  # no file is to blame for what is wrong with it
     with workers or Workers(settings) as workers:
         paths = [file.path for file in new if file.media.kind == "video"]
-        films = iter([*workers.lengths(track(paths, "opening films", len(paths)))])
+        films = iter([*workers.lengths(track(paths, "opening videos", len(paths)))])
         # No film takes less than a kilobyte a second: what claims to be longer must not stop the others.
         lengths = [min(next(films), file.size / 1000) if file.media.kind == "video" else 0.0 for file in new]
         if soon:

@@ -232,7 +232,7 @@ def _from_photo(path: Path, stream: IO[bytes]) -> Header:
 def _from_sidecar(path: Path, stream: IO[bytes]) -> Header:
     written = stream.read(MOST_BYTES + 1)
     if b"<" not in written[:START]:
-        raise BadInput(f"{readable(path)!r} is neither a film, a photo nor an XMP sidecar: leave it out")
+        raise BadInput(f"{readable(path)!r} is neither a video, a photo nor an XMP sidecar: leave it out")
     try:
         return read_regions(written)
     except BadInput as refused:

@@ -16,6 +16,18 @@ from lookalike.errors import BadInput, is_folder, readable, unreadable
 
 Picture = NDArray[np.uint8]
 
+# What Pillow's parsers and decoders answer to damage, and to pictures that would take all memory.
+DAMAGE: Final = (
+    OSError,
+    ValueError,
+    SyntaxError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    struct.error,
+)
+TOO_LARGE: Final = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 FORMATS: Final = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF", "PPM")
 # What telephones write; read by a library of its own.
 HEIF: Final = "HEIF"
@@ -152,7 +164,7 @@ def _decoded(stream: IO[bytes], owner: str) -> Picture:
             return _as_array(image, sixteen_bits, owner)
     except BadInput:
         raise
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+    except TOO_LARGE:
         raise _too_large(owner) from None
     except UnidentifiedImageError:
         raise BadInput(
@@ -160,16 +172,7 @@ def _decoded(stream: IO[bytes], owner: str) -> Picture:
         ) from None
     except MemoryError:
         raise BadInput(f"{owner} does not fit in memory: make it smaller") from None
-    # Pillow's decoders answer damage with these.
-    except (
-        OSError,
-        ValueError,
-        SyntaxError,
-        TypeError,
-        LookupError,
-        ArithmeticError,
-        struct.error,
-    ) as reason:
+    except DAMAGE as reason:
         raise BadInput(f"{owner} is a damaged picture ({reason}): replace it or take it away") from None
 
 
@@ -179,7 +182,7 @@ def _read_heif(owner: str) -> None:
         import pillow_heif
     except ImportError:
         raise BadInput(
-            f"{owner} is a HEIC photo, and what reads such is not installed: pip install 'lookalike[footage]'"
+            f"{owner} is a HEIC photo, and what reads such is not installed: pip install 'lookalike[video]'"
         ) from None
     pillow_heif.register_heif_opener(thumbnails=False)
 
@@ -262,6 +265,6 @@ def _is_small(path: Path, largest: tuple[int, int]) -> bool:
                 width <= largest[0] and height <= largest[1]
                 for width, height in (image.size, image.size[::-1])
             )
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning):
+    except (*DAMAGE, *TOO_LARGE):
         # Whoever reads it will say what is wrong with it.
         return False

@@ -87,7 +87,7 @@ class Plan:
     def __str__(self) -> str:
         work = []
         if self.films:
-            work.append(f"{counted(self.films, 'film')} of {lasting(self.film_seconds)}")
+            work.append(f"{counted(self.films, 'video')} of {lasting(self.film_seconds)}")
         if self.photos:
             work.append(f"{counted(self.photos, 'photo')} in {counted(self.albums, 'album')}")
         said = " and ".join(work) or "nothing new"

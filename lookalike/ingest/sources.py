@@ -182,7 +182,7 @@ def _kind(path: Path) -> _Kind:
         if holds(start):
             return kind
     raise BadInput(
-        f"{readable(path)!r} is nothing that can be read: give a folder of photos and films, a film, a "
+        f"{readable(path)!r} is nothing that can be read: give a folder of photos and videos, a video, a "
         f"picture ({', '.join(FORMATS)}, HEIC), an .npz file of NumPy arrays, a Parquet file, or a list (csv "
         f"with set_id, IJB, MOT, COCO, RTTM)"
     )

@@ -399,7 +399,7 @@ def scan(path: Path, settings: Settings, threads: int = 1) -> Iterator[float | S
     except OSError as reason:
         raise unreadable(path, reason) from None
     if media is None:
-        raise BadInput("is neither a photo nor a film that can be read: leave it out")
+        raise BadInput("is neither a photo nor a video that can be read: leave it out")
     if media.kind == "photo":
         yield from _photo(path, settings)
     else:

@@ -199,7 +199,7 @@ def open_video(stream: IO[bytes], container: str) -> Iterator[Video]:
     av = _library()
 
     def refuse(url: str, flags: int, options: dict[str, str]) -> IO[bytes]:
-        raise PermissionError(f"a film may not open {url!r}")
+        raise PermissionError(f"a video may not open {url!r}")
 
     try:
         opened = av.open(
@@ -213,7 +213,7 @@ def open_video(stream: IO[bytes], container: str) -> Iterator[Video]:
         )
     except (av.error.FFmpegError, ValueError, PermissionError) as reason:
         raise BadInput(
-            f"cannot be read as a film ({_said(reason)}): copy it again, or leave it out"
+            f"cannot be read as a video ({_said(reason)}): copy it again, or leave it out"
         ) from None
     try:
         if not opened.streams.video and opened.streams.audio:
@@ -253,7 +253,7 @@ def _library() -> Any:
         import av
     except ImportError:
         raise BadInput(
-            "is a film, and what reads films is not installed: pip install 'lookalike[footage]'"
+            "is a video, and what reads videos is not installed: pip install 'lookalike[video]'"
         ) from None
     # What FFmpeg thinks of a file is told in our words, or not at all.
     av.logging.set_level(None)

@@ -126,7 +126,7 @@ class LookingChild:
                 message = child.answer(limit, settings.most * MOST_PICTURE)
             except Ended as end:
                 if end.is_late and limit < patience:
-                    how = f"took more than {slowest:g} seconds for a second of film: {ADVICE}"
+                    how = f"took more than {slowest:g} seconds for a second of video: {ADVICE}"
                     raise Ended(how, is_late=True) from None
                 raise
             except LookalikeError as reason:

@@ -154,9 +154,9 @@ class Kinship(Reranker):
     def score(self, row: Row, tables: Tables) -> Scored:
         """All sets at once; a gallery too small to learn from stays as it is."""
         if not hasattr(self, "total_"):
-            raise BadInput("this second stage was not fitted: use open_search, or train it first")
+            raise BadInput("this re-ranker was not fitted: use open_search, or train it first")
         if self.among_ is None and self.total_ != len(tables):
-            learnt = f"this second stage was fitted on {self.total_} sets"
+            learnt = f"this re-ranker was fitted on {self.total_} sets"
             raise BadInput(f"{learnt} and is asked about {len(tables)}: train again")
         weighed = self.weighed(row, len(tables)) if self.helps else None
         nobody = np.full(len(tables), -1)

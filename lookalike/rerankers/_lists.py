@@ -54,7 +54,7 @@ class ListReranker(Reranker):
     def score(self, row: Row, tables: Tables) -> Scored:
         """All sets at once; with nobody to compare with, the baseline stays."""
         if not hasattr(self, "lists_"):
-            raise BadInput("this second stage was not fitted: use open_search, or train it first")
+            raise BadInput("this re-ranker was not fitted: use open_search, or train it first")
         others = len(tables) - (row.member is not None)
         scores = row.scores.copy() if others < 2 else self.rescored(row, self.lists_, tables)
         return Scored(scores, np.full(len(tables), -1))

@@ -169,7 +169,7 @@ class Learnt(Reranker):
     def regress(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """m_qts of rows of five numbers, as retrieval meets them; not clipped. 0 if nothing was learnt."""
         if not hasattr(self, "regressor_"):
-            raise BadInput("this second stage was not fitted: use open_search, or train it first")
+            raise BadInput("this re-ranker was not fitted: use open_search, or train it first")
         if self.regressor_ is None or not len(rows):
             return np.zeros(len(rows))
         return self.regressor_.predict(self._scaled(rows))
@@ -177,7 +177,7 @@ class Learnt(Reranker):
     def beliefs(self, row: Row, tables: Tables) -> Beliefs:
         """m_qts(v(query, target | proxy)), clipped to [0, 1], for every proxy."""
         if not hasattr(self, "regressor_"):
-            raise BadInput("this second stage was not fitted: use open_search, or train it first")
+            raise BadInput("this re-ranker was not fitted: use open_search, or train it first")
         slots = proxy_slots(tables.neighbours, self.proxies if self.regressor_ else 0, row.member)
         features = metafeatures(row, tables, slots)
         regressions = self.regress(features.reshape(-1, 5)).reshape(features.shape[:2])

@@ -44,6 +44,7 @@ class SetNeighbors(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
+    >>> from lookalike import SetNeighbors
     >>> rng = np.random.default_rng(0)
     >>> people = rng.normal(size=(4, 16))
     >>> X = np.repeat(people, 6, axis=0) + 0.1 * rng.normal(size=(24, 16))

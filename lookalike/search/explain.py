@@ -38,6 +38,15 @@ class Witness:
         The faces through which proxy and target are alike.
     rank_without : int
         Place of the target if this proxy were silent.
+
+    Examples
+    --------
+    >>> from lookalike import explain
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> witness = explain("video-0001", "video-0015", sets, reranker="arithmetic_mean").witnesses[0]
+    >>> witness.proxy, len(witness.numbers)
+    ('video-0019', 5)
     """
 
     proxy: str
@@ -72,6 +81,13 @@ class Relative:
         The faces through which the query and this set are alike.
     face_to_target, target_face : int
         The faces through which this set and the target are alike.
+
+    Examples
+    --------
+    >>> from lookalike import Relative
+    >>> one = Relative("clip-2", "kin", "query", 0.9, 0.25, 0, 3, 1, 2)
+    >>> f"{one.id} is {one.kind} of the {one.of} and added {one.moved}"
+    'clip-2 is kin of the query and added 0.25'
     """
 
     id: str
@@ -100,6 +116,13 @@ class Influence:
         How many of them are not among the relatives.
     others_moved : float
         What these added: ``moved`` less what the relatives of this kind did.
+
+    Examples
+    --------
+    >>> from lookalike import Influence
+    >>> kin = Influence("kin", moved=0.25, others=3, others_moved=0.125)
+    >>> kin.moved - kin.others_moved  # by the relatives of this kind, who are named
+    0.125
     """
 
     kind: str
@@ -163,6 +186,15 @@ class Explanation:
     asked : str
         The set whose evidence this is, where decisions count: the query, or a confirmed set that is surer of
         the target. All else is told of these two alone.
+
+    Examples
+    --------
+    >>> from lookalike import explain
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> evidence = explain("video-0001", "video-0019", sets, reranker="baseline")
+    >>> evidence.answer.rank, evidence.query_face, evidence.target_face
+    (1, 3, 2)
     """
 
     query: str

@@ -103,7 +103,7 @@ def read_together(
         photos += [file for file in found.media if file.media.kind == "photo"]
         others += [file.path for file in found.media if file.media.kind != "photo"]
     if at is not None and not others:
-        raise BadInput("photos have no times: leave --at out, or give a film too")
+        raise BadInput("photos have no times: leave --at out, or give a video too")
     part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
     pictured = [Pictured(readable(path), [read_query(gallery, path, at=at)]) for path in others]
     if photos:

@@ -131,6 +131,15 @@ class Search:
     known : callable, optional
         Tells what the gallery knows of a question, as `search.decided.known_of` does, when it is asked;
         without it nothing is decided.
+
+    Examples
+    --------
+    >>> from lookalike import open_search
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> search = open_search(sets, reranker="baseline")
+    >>> [ranking.ids for ranking in search.find_many(["video-0001", "video-0019"], top=1)]
+    [['video-0019'], ['video-0001']]
     """
 
     def __init__(
@@ -446,6 +455,14 @@ def open_search(
     before : callable, optional
         Called with each thing that has to be made (`progress.Task`) before it is: nothing is announced of
         sets in memory. Without it, what is to be minded of a second stage (`Reranker.caution`) is logged.
+
+    Examples
+    --------
+    >>> from lookalike import open_search
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> open_search(sets, reranker="baseline").find("video-0001", top=2).ids
+    ['video-0019', 'video-0016']
     """
     check_seed(seed)
     method: Reranker = registry.build("rerankers", reranker)
@@ -461,7 +478,7 @@ def open_search(
     if stored is None:
         return Search(tables, fitted, found, sure)
     path = stored.path.absolute()
-    return Search(tables, fitted, found, sure, partial(_pictures, path), partial(_known_of, stored, path))
+    return Search(tables, fitted, found, sure, partial(pictures_of, path), partial(_known_of, stored, path))
 
 
 def find(
@@ -503,6 +520,14 @@ def find(
         Whether what is known of the query in a gallery counts: what the user decided, and who was seen side
         by side. Sets that are known to show the query's person ask too; neither they nor those that are known
         to show somebody else are answers, and the ranking names both (`Ranking.confirmed`, `rejected`).
+
+    Examples
+    --------
+    >>> from lookalike import find
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> find("video-0001", sets, top=2).ids  # a set of these is asked with by its id
+    ['video-0019', 'video-0015']
     """
     search = open_search(gallery, similarity, reranker, seed, track, shortlist, preparation, engine)
     return search.find(query, top, decisions=decisions)
@@ -523,12 +548,21 @@ def explain(
     """Return the evidence for one answer: the baseline, and what each proxy of the target says.
 
     Parameters are those of `find`; target is the id of a gallery set.
+
+    Examples
+    --------
+    >>> from lookalike import explain
+    >>> from lookalike.demo.vectors import vector_world
+    >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
+    >>> evidence = explain("video-0001", "video-0019", sets, reranker="baseline")
+    >>> evidence.answer.rank, evidence.total
+    (1, 23)
     """
     search = open_search(gallery, similarity, reranker, seed, track, None, preparation, engine)
     return search.explain(query, target, decisions=decisions)
 
 
-def _pictures(path: Path, set_id: str) -> Sequence[bytes]:
+def pictures_of(path: Path, set_id: str) -> Sequence[bytes]:
     """Read the pictures of a set when somebody looks; by then the gallery may have been closed."""
     with open_gallery(path) as gallery:
         return gallery.get(set_id, pictures=True).pictures

@@ -139,7 +139,7 @@ def seen_in(part: Descriptor, path: Path, at: float | None = None, track: Track 
     if not files and looked_for.failed:
         raise BadInput(looked_for.failed[0][1])
     if not files:
-        raise BadInput(f"{readable(path)!r} holds no photo and no film: give one of these")
+        raise BadInput(f"{readable(path)!r} holds no photo and no video: give one of these")
     settings = Settings() if at is None else Settings(since=max(0.0, at - AROUND), until=at + AROUND)
     seen = look_at(part, files, settings, track)
     if not seen.sets and seen.reasons:
@@ -288,7 +288,7 @@ def read_query(
     if is_footage(path, bool(holds_crops(gallery))):
         return _chosen(gallery, path, set_id, face, at)
     if face is not None or at is not None:
-        raise BadInput(f"{path} is neither photo nor film, where --face and --at could choose: use --set")
+        raise BadInput(f"{path} is neither photo nor video, where --face and --at could choose: use --set")
     describer = Describer(gallery.descriptor)
     if set_id is not None:
         for found in describer.read(path):

@@ -110,7 +110,7 @@ class Pictures:
             whole = b""
         place, mark = whole[: PLACE.size], whole[PLACE.size :]
         if len(place) != PLACE.size or not hmac.compare_digest(mark, self._mark(place)):
-            raise NotFound("there is no such picture or film: load the page again")
+            raise NotFound("there is no such picture or video: load the page again")
         kind, key, person, face = PLACE.unpack(place)
         return kind, key.hex(), person, face
 
@@ -172,7 +172,7 @@ class Films:
         if path is not None:
             return path, TYPES.get(path.suffix.lower(), "application/octet-stream")
         raise NotFound(
-            f"the film {facts.origin!r} is not where it was when it was added, or was changed since: put it "
+            f"the video {facts.origin!r} is not where it was when it was added, or was changed since: put it "
             f"back, or add it again from where it is now"
         )
 
@@ -239,7 +239,7 @@ class Films:
     def _facts(self, token: str) -> SetFacts:
         kind, key, _, _ = self._pictures.read(token)
         if kind != FILM:
-            raise NotFound("there is no such film: load the page again")
+            raise NotFound("there is no such video: load the page again")
         catalogue = self._browsing.catalogue()
         return catalogue.facts[catalogue.id(key)]
 

@@ -70,7 +70,7 @@ class Intake:
         """Begin, before anything else is asked."""
         self._done = Added()
         self._before = len(self._gallery)
-        self._job = self._jobs.start("intake", "looking for films and photos", self._work, lane="intake")
+        self._job = self._jobs.start("intake", "looking for videos and photos", self._work, lane="intake")
 
     def pause(self) -> None:
         """Let it rest, which is forgotten when the program ends; what was found can be searched."""
@@ -185,11 +185,11 @@ def check_folder(folder: Path) -> None:
         if not holds_media(folder):
             is_one = is_split(folder)
             raise BadInput(
-                f"{shown!r} holds no photo and no film: "
+                f"{shown!r} holds no photo and no video: "
                 + ("it is a gallery, which `lookalike serve` shows" if is_one else "give a folder that does")
             )
         if not is_footage(folder, cropped=False):
-            raise BadInput(f"{shown!r} holds ready-made faces, not films and photos: {served}")
+            raise BadInput(f"{shown!r} holds ready-made faces, not videos and photos: {served}")
     except OSError as reason:
         raise unreadable(folder, reason) from None
 

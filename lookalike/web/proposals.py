@@ -15,7 +15,7 @@ from lookalike.gallery.people import Judged
 from lookalike.indexing.people import Census, Identity, counted
 from lookalike.ranking import percent
 from lookalike.web import wording
-from lookalike.web.models import SearchAsk
+from lookalike.web.models import SearchAsk, SetView
 from lookalike.web.people import moments
 from lookalike.web.people_models import CensusView, GroupAsk, GroupMade, IdentityPage, IdentityView, PairView
 from lookalike.web.search import Searches, method_of
@@ -61,7 +61,7 @@ class Proposing:
         if not self._browsing.catalogue().facts:
             return CensusView(people=[], pairs=[])
         census, catalogue = self.census()
-        shown = {one.handle: self._shown(catalogue, one) for one in census.people}
+        shown = self._shown(catalogue, self._browsing.known(), census.people)
         pairs = [
             PairView(
                 one=shown[pair.one],
@@ -80,7 +80,10 @@ class Proposing:
         there = [[each for each in some if each in catalogue.facts] for some in (one.sets, one.likely)]
         sets, likely = (list(self._browsing.show_all(catalogue, known, some).values()) for some in there)
         return IdentityPage(
-            person=self._shown(catalogue, one), sets=sets, likely=likely, timeline=moments([*sets, *likely])
+            person=self._shown(catalogue, known, [one])[one.handle],
+            sets=sets,
+            likely=likely,
+            timeline=moments([*sets, *likely]),
         )
 
     def answer(self, ask: GroupAsk) -> GroupMade:
@@ -101,8 +104,22 @@ class Proposing:
                 decisions.part(log, others, sets)
         return GroupMade(new=[decision.number for decision in log.new])
 
-    def _shown(self, catalogue: Catalogue, one: Identity) -> IdentityView:
-        unsure = [each for each in one.unsure if each in catalogue.facts][:MOST_UNSURE]
+    def _shown(
+        self, catalogue: Catalogue, known: Judged, people: Sequence[Identity]
+    ) -> dict[str, IdentityView]:
+        """People by their handles; all sets that are shown of them are read at once."""
+        unsure = {
+            one.handle: [each for each in one.unsure if each in catalogue.facts][:MOST_UNSURE]
+            for one in people
+        }
+        every = dict.fromkeys(each for some in unsure.values() for each in some)
+        views = self._browsing.show_all(catalogue, known, every)
+        return {
+            one.handle: self._one(catalogue, one, [views[each] for each in unsure[one.handle]])
+            for one in people
+        }
+
+    def _one(self, catalogue: Catalogue, one: Identity, unsure: list[SetView]) -> IdentityView:
         return IdentityView(
             handle=catalogue.keys[one.handle],
             name=one.name,
@@ -110,7 +127,7 @@ class Proposing:
             proposed=one.proposed,
             sets=[catalogue.keys[each] for each in one.sets if each in catalogue.keys],
             likely=[catalogue.keys[each] for each in one.likely if each in catalogue.keys],
-            unsure=list(self._browsing.show_all(catalogue, self._browsing.known(), unsure).values()),
+            unsure=unsure,
             probability=one.probability,
             sure=percent(one.probability),
             faces=[

@@ -94,7 +94,7 @@ def see(gallery: Gallery, source: Path, job: Job) -> SeenPeople:
     else:
         _look(part, found.media, seen, job)
     if not seen.people:
-        first, *others = seen.left_out or ["there is no photo and no film in it: drop one of these"]
+        first, *others = seen.left_out or ["there is no photo and no video in it: drop one of these"]
         raise BadInput(f"{first} ({len(others)} more could not be used either)" if others else first)
     return seen
 
@@ -105,7 +105,7 @@ def cannot_look() -> str:
         Detector()
     except BadInput as reason:
         return str(reason)
-    return "" if find_spec("av") else f"looking through films and photos needs PyAV: {INSTALL}"
+    return "" if find_spec("av") else f"looking through videos and photos needs PyAV: {INSTALL}"
 
 
 def _look(part: Descriptor, files: Sequence[MediaPath], seen: SeenPeople, job: Job) -> None:
@@ -138,7 +138,7 @@ def _see_as_crops(
                 f"is taken for faces that are cut out already."
             )
         seen.left_out += [
-            f"{readable(file.path)!r} is a film, and what finds faces in films is not installed: {INSTALL}"
+            f"{readable(file.path)!r} is a video, and what finds faces in videos is not installed: {INSTALL}"
             for file in files
             if file not in photos
         ]

@@ -185,13 +185,13 @@ class Uploads:
             start = stream.read(START)
             stream.seek(0)
             if recognise(start) is None:
-                left_out.append(f"{name!r} is neither a photo nor a film that can be read")
+                left_out.append(f"{name!r} is neither a photo nor a video that can be read")
             else:
                 names.append(name)
                 streams.append(stream)
         if not names:
             first = shown_name(files[0][0])
-            several = f"none of {len(files)} files ({first!r} first) is a photo or film that can be read"
+            several = f"none of {len(files)} files ({first!r} first) is a photo or video that can be read"
             raise BadInput(f"{left_out[0] if len(files) == 1 else several}: drop one of these")
         title = names[0] if len(names) == 1 else f"{len(names)} photos"
         upload = Upload(key or secrets.token_hex(8), title, left_out=left_out)

@@ -69,7 +69,7 @@ def test_export_in_every_format(folder: Path, ready: Ready) -> None:
         ("export g x.csv --person Ada film.mov#1", BAD, "leave SET and --pictures out"),
         ("export g x.csv --pictures y", BAD, "--pictures goes with --format npz"),
         ("export g x.npz --rate 25", BAD, "--rate and --start are about time codes"),
-        ("export g x.edl photo.jpg#1", BAD, "none of the chosen sets is of a film"),
+        ("export g x.edl photo.jpg#1", BAD, "none of the chosen sets is of a video"),
         ("export g film.mov#1 --out film.mov --format csv", BAD, "film.mov is there already"),
         ("export g nowhere/x.csv", STORAGE, "cannot be written"),
         ("find g film.mov#1 --export x.txt", BAD, "the suffix of 'x.txt' is of no format"),

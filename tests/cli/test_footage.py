@@ -1,4 +1,4 @@
-"""The command line on films and photos, as a person runs it."""
+"""The command line on videos and photos, as a person runs it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Photos of four people in albums, a film, and what else lies about."""
+    """Photos of four people in albums, a video, and what else lies about."""
     folder = tmp_path_factory.mktemp("in") / "archive"
     for person in range(4):
         (folder / f"album {person}").mkdir(parents=True)
@@ -55,7 +55,7 @@ def gallery(archive: Path) -> Path:
 
 def test_add_tells_the_plan_the_failures_and_what_was_added(archive: Path, tmp_path: Path) -> None:
     done = run("add", tmp_path / "g.gallery", archive)
-    assert done.stderr.splitlines()[0].startswith("1 film of 2 s and 9 photos in 5 albums: about ")
+    assert done.stderr.splitlines()[0].startswith("1 video of 2 s and 9 photos in 5 albums: about ")
     assert "is a damaged picture" in done.stderr
     assert done.stdout == "5 sets added from 9 files; 1 file could not be read\n"
     again = run("add", tmp_path / "g.gallery", archive, "--json", "--quiet")
@@ -133,10 +133,10 @@ def test_nothing_but_bad_files_is_a_mistake(tmp_path: Path) -> None:
     folder.mkdir()
     media.headless_video(folder)
     done = run("add", tmp_path / "g.gallery", folder, code=3)
-    assert "cannot be read as a film" in done.stderr
+    assert "cannot be read as a video" in done.stderr
     shutil.rmtree(folder)
     folder.mkdir()
-    assert "holds no photo and no film" in run("add", tmp_path / "h.gallery", folder, code=3).stderr
+    assert "holds no photo and no video" in run("add", tmp_path / "h.gallery", folder, code=3).stderr
     assert not (tmp_path / "h.gallery").exists()
 
 
@@ -147,7 +147,7 @@ def test_describe_and_doctor(gallery: Path, tmp_path: Path) -> None:
     assert back["described"] == 0
     assert "is in use already" in run("describe", copy, "--descriptor", "sface").stdout
     found = {one["part"]: one["works"] for one in json.loads(run("doctor", "--json").stdout)["parts"]}
-    assert found["films"]
+    assert found["videos"]
     assert found["finding faces"]
     assert found["descriptor deep"]
     assert found["descriptor sface"]

@@ -17,7 +17,8 @@ from tests.cli_process import works
 from tests.waiting import PATIENCE
 
 GROUP = get_command(app)
-SHOWN = {name: command for name, command in GROUP.commands.items() if not command.hidden}
+COMMANDS = {name: GROUP.get_command(None, name) for name in GROUP.list_commands(None)}
+SHOWN = {name: command for name, command in COMMANDS.items() if not command.hidden}
 
 
 def spellings(name: str) -> list[str]:
@@ -90,6 +91,6 @@ def test_options_of_before_go_on_working() -> None:
     known = {spelt.removeprefix("--") for spelt in spellings("forget")}
     assert set(FORMER.values()) <= known
     assert not set(FORMER) & known, "they are not listed any more"
-    context = GROUP.commands["forget"].make_context("forget", ["g", "a", "--bar", "--unbar", "3"])
+    context = COMMANDS["forget"].make_context("forget", ["g", "a", "--bar", "--unbar", "3"])
     assert context.params["bar"] is True
     assert context.params["unbar"] == 3

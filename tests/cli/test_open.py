@@ -185,7 +185,7 @@ def test_what_cannot_be_opened(tmp_path: Path, ready: Ready) -> None:
     assert (served.code, "`lookalike serve` shows it" in served.err) == (3, True)
     (tmp_path / "empty").mkdir()
     empty = refused(ready, tmp_path, "empty")
-    assert (empty.code, "holds no photo and no film" in empty.err) == (3, True)
+    assert (empty.code, "holds no photo and no video" in empty.err) == (3, True)
     (tmp_path / "in").mkdir()
     media.photo(tmp_path / "in")
     mixed = refused(ready, tmp_path, "in", "--gallery", "g.gallery")

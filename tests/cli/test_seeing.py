@@ -59,7 +59,7 @@ def test_where_two_are_seen(folder: Path) -> None:
     said = works("find", "g", "Bo Berg", "--without", "a", cwd=folder).out
     assert "00:00:01.0 - 00:00:01.5" in said
     assert "00:00:10.0 - 00:00:11.0" in said
-    assert "2 places: 2 in films, 0 in photos" in said
+    assert "2 places: 2 in videos, 0 in photos" in said
     assert "0 places" in works("find", "g", "d", "--with", "a", cwd=folder).out
 
 

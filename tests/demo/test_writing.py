@@ -60,7 +60,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
-    with pytest.raises(BadInput, match=r"pip install 'lookalike\[footage\]'"):
+    with pytest.raises(BadInput, match=r"pip install 'lookalike\[video\]'"):
         write_footage(tmp_path / "film.mp4", [])
 
 

@@ -125,7 +125,7 @@ def test_without_ray_one_sentence_says_what_to_install() -> None:
         "try:\n    Ray().hold(print, [()])\n"
         "except Exception as reason:\n    print(type(reason).__name__, reason)"
     )
-    assert run_code(code).out == "NotFound the engine ray needs Ray: pip install 'lookalike[cluster]'\n"
+    assert run_code(code).out == "NotFound the engine ray needs Ray: pip install 'lookalike[ray]'\n"
 
 
 def test_an_address_where_nobody_is_gets_one_sentence() -> None:

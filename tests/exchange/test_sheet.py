@@ -61,7 +61,7 @@ def test_a_person_on_a_page(tmp_path: Path) -> None:
     seen_as = Tags(page)
     for said in (
         *("Appearances of Ada", f"lookalike {__version__}", fingerprint, str(tmp_path / "film.mp4")),
-        *("from 00:00:01.5 to 00:00:01.9 in the film", film.content, contents["one"], "90 x 90 pixels"),
+        *("from 00:00:01.5 to 00:00:01.9 in the video", film.content, contents["one"], "90 x 90 pixels"),
     ):
         assert said in seen_as.text
     assert data_address(face) in seen_as.addresses

@@ -21,8 +21,9 @@ from lookalike import Gallery
 from lookalike.errors import BadInput
 from lookalike.exchange.timelines import RATES, Clock, one_line, standard_rate
 from lookalike.gallery import decisions
-from lookalike.gallery.export import export_as
-from tests.exchange.samples import face_set, film_gallery, media, seen, write_film
+from lookalike.gallery.export import FORMATS, OWN, export_as
+from tests.exchange.samples import face_set, film_gallery, media, seen, write_film, write_photo
+from tests.gallery import children
 from tests.hostile_names import NAMES
 
 FILM_RATE, PAL, NTSC = Fraction(24_000, 1001), Fraction(25), Fraction(30_000, 1001)
@@ -346,7 +347,7 @@ def test_an_edit_list_counts_in_one_way(tmp_path: Path) -> None:
         for name, rate in (("a.mov", PAL), ("b.mov", NTSC)):
             film = write_film(tmp_path / name, rate, 10)
             gallery.keep_file(media(film), [face_set(name, [seen(time=0.04)])])
-        refused(gallery, tmp_path / "x", "edl", "these films have 25, 29.97 frames a second: choose sets")
+        refused(gallery, tmp_path / "x", "edl", "these videos have 25, 29.97 frames a second: choose sets")
         export_as(gallery, tmp_path / "x.otio", "otio")
     rates = [
         clip.source_range.duration.rate
@@ -371,7 +372,7 @@ def test_sets_without_times(tmp_path: Path) -> None:
             "left out, as they have no times: 1 in photos or unknown files",
         )
         for format in ("vtt", "edl", "markers", "otio"):
-            refused(gallery, tmp_path / "y", format, "none of the chosen sets is of a film", ids=["plain"])
+            refused(gallery, tmp_path / "y", format, "none of the chosen sets is of a video", ids=["plain"])
 
 
 def test_the_last_frame_counts_as_long_as_it_lasts(tmp_path: Path) -> None:
@@ -382,3 +383,44 @@ def test_the_last_frame_counts_as_long_as_it_lasts(tmp_path: Path) -> None:
             f"{str(film)!r} has 12.5 frames a second: it was placed on 25",
         )
     assert "00:00:00:04 00:00:00:12 01:00:00:00 01:00:00:08" in (tmp_path / "x").read_text()
+
+
+LONG = 800
+FULL = """
+from lookalike.gallery.export import export, export_as
+from lookalike.errors import StorageFailed
+
+with Gallery(sys.argv[1]) as gallery:
+    try:
+        if sys.argv[3] == "npz":
+            export(gallery, Path(sys.argv[2]))
+        else:
+            export_as(gallery, Path(sys.argv[2]), sys.argv[3])
+        print("written")
+    except StorageFailed as reason:
+        print(reason)
+"""
+
+
+@pytest.mark.parametrize("format", [*FORMATS, OWN])
+def test_a_disk_that_fills_leaves_no_half_file(format: str, tmp_path: Path) -> None:
+    """In a process whose files may not grow: the operating system itself refuses."""
+    letters = np.random.default_rng(0).integers(97, 123, size=(200, LONG))
+    ids = [bytes(row.tolist()).decode() for row in letters]
+    photo = write_photo(tmp_path / "photo.jpg", (10, 10, 40, 40))
+    film = write_film(tmp_path / "film.mov", PAL, code="10:00:00:00")
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        gallery.keep_file(media(film), [face_set(one, [seen(time=0.2), seen(time=0.4)]) for one in ids])
+        gallery.keep_file(
+            media(photo, "photo"),
+            [face_set(f"p{one}", [seen((10, 10, 40, 40))], ["photo.jpg"]) for one in ids],
+        )
+        if format == "xmp":  # which has people only
+            for number, one in enumerate(ids):
+                decisions.name(gallery, [f"p{one}"], f"{number} {one[:150]}")
+    before = sorted(tmp_path.iterdir())
+    said = children.run(FULL, tmp_path / "g", tmp_path / "x", format, before=children.small_files(50_000))
+    assert "nothing was exported" in said, said
+    assert [one for one in sorted(tmp_path.iterdir()) if not one.name.startswith("g")] == [
+        one for one in before if not one.name.startswith("g")
+    ]

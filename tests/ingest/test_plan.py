@@ -20,7 +20,7 @@ def test_the_plan_adds_up() -> None:
     # One hour of film and two photos, looked at and described, on two processors.
     assert plan.seconds == pytest.approx(START + (0.27 * 3600 + 0.23 * 2) / 2)
     assert str(plan) == (
-        "1 film of 60 min and 2 photos in 2 albums: about 8 min, 97 MB; "
+        "1 video of 60 min and 2 photos in 2 albums: about 8 min, 97 MB; "
         "4 files known already; 1 file left out"
     )
 

@@ -60,7 +60,7 @@ def test_a_damaged_picture_is_refused_at_once(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x93NUMPY\x01\x00", bytes(64)])
 def test_unknown(tmp_path, content):
     (tmp_path / "x.npz").write_bytes(content)
-    with pytest.raises(BadInput, match=r"x\.npz.*folder of photos and films.*JPEG.*\.npz file"):
+    with pytest.raises(BadInput, match=r"x\.npz.*folder of photos and videos.*JPEG.*\.npz file"):
         read_source(tmp_path / "x.npz")
 
 

@@ -95,7 +95,7 @@ def test_lengths_are_told_without_decoding(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (media.headless_video, "cannot be read as a film"),
+        (media.headless_video, "cannot be read as a video"),
         (media.head_of_video, "holds nothing that can be read: copy it again"),
         (media.sound, "sound but no pictures"),
         (media.huge_video, "claims frames of"),

@@ -137,7 +137,7 @@ def test_a_file_that_speaks_all_the_time_but_does_not_go_on_is_not_waited_for(
     with Workers(Settings(), patience=1.0) as workers:
         *times, reason = LookingChild(workers).look(tmp_path / "film.mp4")
     assert set(times) == {0.001}
-    assert "took more than 60 seconds for a second of film" in str(reason)
+    assert "took more than 60 seconds for a second of video" in str(reason)
 
 
 def test_too_little_memory_is_said(tmp_path: Path) -> None:

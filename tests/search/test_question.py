@@ -208,5 +208,5 @@ def test_what_shows_nobody_is_refused(gallery: Gallery, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="damaged"):
         read_query(gallery, media.truncated_photo(tmp_path))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadInput, match="no photo and no film"):
+    with pytest.raises(BadInput, match="no photo and no video"):
         read_query(gallery, tmp_path / "empty")

@@ -1,4 +1,4 @@
-"""Photos with boxes, a film that follows who is asked for, filters and time lines, in a real browser."""
+"""Photos with boxes, a video that follows who is asked for, filters and time lines, in a real browser."""
 
 from __future__ import annotations
 
@@ -112,14 +112,14 @@ def test_two_people_of_a_photo(visit: Visit) -> None:
     open_set(page, "group.png#1")
     page.locator("#with summary").click()
     page.get_by_label("Who else").select_option(label="Bo")
-    page.get_by_role("button", name="Show films and photos").click()
+    page.get_by_role("button", name="Show videos and photos").click()
     expect(page.locator("h1")).to_have_text("Ann with Bo")
     expect(page.locator("#places > li")).to_have_count(1)
     page.locator("#places").get_by_role("link", name="Photo").click()
     expect(page.locator("#sheet .boxes a.asked")).to_have_count(2)
     page.keyboard.press("Escape")
     page.get_by_role("link", name="One without the other").click()
-    expect(page.locator("main")).to_contain_text("There is no film or photo with one and without the other.")
+    expect(page.locator("main")).to_contain_text("There is no video or photo with one and without the other.")
 
 
 def test_nothing_is_said_of_decisions_that_nobody_made(visit: Visit) -> None:

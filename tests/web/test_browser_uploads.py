@@ -49,7 +49,7 @@ def test_a_file_that_is_left_out_is_named(visit: Visit, tmp_path: Path) -> None:
     page.wait_for_url("**/uploads/*/find**")
     page.locator("#answers .answer").first.wait_for()
     expect(page.get_by_text("1 file was left out.")).to_be_visible()
-    expect(page.get_by_text("'notes.txt' is neither a photo nor a film that can be read")).to_be_visible()
+    expect(page.get_by_text("'notes.txt' is neither a photo nor a video that can be read")).to_be_visible()
 
 
 def test_faces_of_a_group_photo_are_numbered_in_it_from_the_left(visit: Visit, tmp_path: Path) -> None:

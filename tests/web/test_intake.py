@@ -26,7 +26,7 @@ from tests.web.asking import Asker, asker, fill
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Photos of three people in albums, a film, and a photo that is cut off."""
+    """Photos of three people in albums, a video, and a photo that is cut off."""
 
     def draw(place: Path) -> None:
         for person in range(3):
@@ -213,7 +213,7 @@ def test_what_is_no_folder_of_films_and_photos(drawn: Path, tmp_path: Path) -> N
         check_folder(tmp_path / "g.gallery")
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.txt").write_text("hello")
-    with pytest.raises(BadInput, match="holds no photo and no film: give a folder that does"):
+    with pytest.raises(BadInput, match="holds no photo and no video: give a folder that does"):
         check_folder(tmp_path / "texts")
     # Something that cannot be read is worth a page that says why.
     (tmp_path / "texts" / "a.jpg").write_text("hello")

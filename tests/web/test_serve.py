@@ -110,14 +110,22 @@ def test_a_stream_does_not_hold_up_the_end(tmp_path: Path) -> None:
 
 def test_another_host_says_what_it_means(tmp_path: Path) -> None:
     path = fill(tmp_path / "films.gallery", 2, 2)
-    with serve(path, "--port", "0", "--host", "0.0.0.0") as (process, base, entry, said):
+    keys = tmp_path / "keys"
+    keys.touch(mode=0o600)
+    keys.write_text(f"nightly read {'k' * 22}\n")
+    words = ("--port", "0", "--host", "0.0.0.0", "--key-file", str(keys))
+    with serve(path, *words) as (process, base, entry, said):
         port = base.rpartition(":")[2]
         assert httpx.get(f"http://127.0.0.1:{port}/api/gallery").status_code == 401
+        shown = {"Authorization": f"Bearer {'k' * 22}"}
+        assert httpx.get(f"http://127.0.0.1:{port}/api/gallery", headers=shown).status_code == 200
         foreign = {"Host": f"evil.example:{port}"}
         assert httpx.get(f"http://127.0.0.1:{port}{entry}", headers=foreign).status_code == 400
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
     assert "other machines can reach this page" in "".join(said)
+    assert "keys are sent as they are" in "".join(said)
+    assert "put a server that speaks TLS in front" in " ".join("".join(said).split())
 
 
 def test_what_cannot_be_served(tmp_path: Path) -> None:
@@ -132,6 +140,9 @@ def test_what_cannot_be_served(tmp_path: Path) -> None:
     assert refused("text.gallery", "--port", "0").code == 6
     fill(tmp_path / "g.gallery", 2, 2)
     assert refused("g.gallery", "--port", "70000").code == 3
+    (tmp_path / "keys").write_text("nightly read short\n")
+    (tmp_path / "keys").chmod(0o600)
+    assert "a key of 5 characters" in refused("g.gallery", "--port", "0", "--key-file", "keys").err
     assert refused("g.gallery", "--host", "no such host", "--port", "0").code == 3
 
 

@@ -84,7 +84,7 @@ def test_when_the_only_other_is_decided_on_nobody_is_left(tmp_path: Path, verdic
 def test_two_can_be_asked_compared_and_explained(tmp_path: Path) -> None:
     with asker(fill(tmp_path / "g.gallery", 2, 1)) as server:
         shown = text(server, f"/sets/{QUERY}")
-        assert "How sure an answer is cannot be said of so few clips." in shown
+        assert "There are too few clips for probabilities." in shown
         # Nothing may look as if somebody were sure: neither a heading nor a bar.
         assert "Nearest first: any may be a stranger" in shown
         assert "Most likely" not in shown

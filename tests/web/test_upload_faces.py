@@ -164,8 +164,8 @@ def test_without_a_detector_photos_are_crops_and_the_page_says_so(
     done = server.done(server.upload(film).json["number"])
     assert (done["state"], done["error"]) == (
         "failed",
-        "'clip.mp4' is a film, and what finds faces in films is not installed: "
-        "pip install 'lookalike[footage]'",
+        "'clip.mp4' is a video, and what finds faces in videos is not installed: "
+        "pip install 'lookalike[video]'",
     )
     both = dropped(server, ("party.png", encoded(photo(face(made, "clip-0004")))), film)
     assert [one.partition(" is")[0] for one in server.get(f"/api/uploads/{both}")["left_out"]] == [

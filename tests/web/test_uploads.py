@@ -219,7 +219,7 @@ def test_only_the_last_few_are_remembered(server: Asker, tmp_path: Path) -> None
 def test_what_is_neither_photo_nor_film_is_refused(server: Asker, content: bytes) -> None:
     said = server.upload(("trick.jpg", content))
     assert said.status == 400
-    assert said.error.startswith("'trick.jpg' is neither a photo nor a film")
+    assert said.error.startswith("'trick.jpg' is neither a photo nor a video")
     assert server.get("/api/jobs")["jobs"] == []
 
 

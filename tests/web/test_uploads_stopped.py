@@ -27,7 +27,7 @@ from tests.web.asking import COOKIE, HOST, ORIGIN, Asker, asker, picture
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Asker]:
-    """A collection of films and photos."""
+    """A collection of videos and photos."""
     add(tmp_path / "g.gallery", [media.photo(tmp_path)], descriptor="lbp")
     with asker(tmp_path / "g.gallery") as made:
         yield made
@@ -244,7 +244,7 @@ def test_bad_files_alone_are_refused(server: Asker, tmp_path: Path) -> None:
     said = server.upload(("a.txt", b"hello"), ("b.txt", b"hello"))
     assert (said.status, said.error) == (
         400,
-        "None of 2 files ('a.txt' first) is a photo or film that can be read: drop one of these",
+        "None of 2 files ('a.txt' first) is a photo or video that can be read: drop one of these",
     )
     cut = media.truncated_photo(tmp_path).read_bytes()
     done = server.done(server.upload(("a.jpg", cut), ("b.jpg", cut)).json["number"])

@@ -69,9 +69,14 @@ def test_more_answers_take_no_more_transactions(server: Asker, stage: str) -> No
 
 
 def test_what_sqlite_does_for_a_page_does_not_grow_with_the_gallery(tmp_path: Path) -> None:
-    """Counted in instructions of its machine, while nobody changes the gallery."""
-    addresses = ("/?limit=10", f"/sets/{QUERY}?top=10", "/people", "/api/sets?limit=10", "/api/gallery")
-    counts = []
+    """Counted in instructions of its machine, and for people in transactions; nobody changes anything."""
+    addresses = (
+        f"/sets/{QUERY}?top=10",
+        "/api/sets?limit=10",
+        "/api/sets?limit=10&offset=10",
+        "/api/gallery",
+    )
+    counts, transactions = [], []
     for people in (6, 24):
         with asker(fill(tmp_path / f"{people}.gallery", people, 4)) as server:
             server.post("/api/searches", {"set": QUERY, "top": 10})
@@ -80,10 +85,16 @@ def test_what_sqlite_does_for_a_page_does_not_grow_with_the_gallery(tmp_path: Pa
             server.parts.gallery._opened.connection.set_progress_handler(partial(steps.append, 1), 1)
             found = {}
             for address in addresses:
+                server.parts.gallery._remembered.files.clear()
                 steps.clear()
                 assert server("GET", address).status == 200
                 found[address] = len(steps)
+            begun: list[str] = []
+            server.parts.gallery._opened.connection.set_trace_callback(begun.append)
+            assert server("GET", "/people").status == 200
+            transactions.append(sum(one.startswith("BEGIN") for one in begun))
             counts.append(found)
+    assert transactions[0] == transactions[1]
     few, many = counts
     # A tree of more sets may be a page deeper.
     assert [one for one in addresses if many[one] > few[one] + 60] == [], counts

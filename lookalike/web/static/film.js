@@ -114,7 +114,7 @@ export function film(from) {
   video.addEventListener("error", () => {
     const minutes = Math.floor(Number(time) / 60);
     const seconds = String(Math.floor(Number(time) % 60)).padStart(2, "0");
-    screen.replaceWith(words(`This film cannot be played here: it has moved, or the browser does not know its kind. Open it in your own player and go to ${minutes}:${seconds}.`));
+    screen.replaceWith(words(`This video cannot be played here: it has moved, or the browser does not know its kind. Open it in your own player and go to ${minutes}:${seconds}.`));
   });
   video.src = address;
   screen.append(video, boxes);
