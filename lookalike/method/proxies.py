@@ -23,7 +23,7 @@ FIRST_RUN = 8
 # From so many sets on neighbours are looked for among the sets of the nearest means: so many times as many as
 # are kept are compared. Sets of a run, means that they meet at once, and means that tell how near that is.
 MANY, WIDER = 20_000, 8
-MEANS_RUN, MEANS_BLOCK, MEANS_SAMPLE = 256, 8192, 8192
+MEANS_RUN, MEANS_BLOCK, MEANS_SAMPLE = 128, 8192, 8192
 # For arrays that may only be read, as answers of slices may be, machine code would be made anew.
 LAYOUT: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 # Only proxies are asked through which faces: one more than there can be, because a query is passed over.
@@ -143,7 +143,7 @@ def _near_by_means(
 
     def reach(run: slice) -> NDArray[np.float32]:
         found: NDArray[np.float32] = np.partition(means[run] @ some.T, place, axis=1)[:, place]
-        return found
+        return found.copy()  # a view would keep all products
 
     # What about as many means as are wanted reach, told from some of them.
     floors = np.concatenate(list(in_order(reach, blocks(total, MEANS_RUN))))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lookalike.kernels.threads import thread_count
 from lookalike.method import tables
-from lookalike.method.proxies import WITH_MODES, is_by_means
+from lookalike.method.proxies import MEANS_RUN, WIDER, WITH_MODES, is_by_means
 from lookalike.resources import Need
 from lookalike.similarities.contract import MOST_COMPARED, Prepared, PreparedSets, SetSimilarity
 
@@ -18,6 +18,8 @@ from lookalike.similarities.contract import MOST_COMPARED, Prepared, PreparedSet
 PLACES = (0.1, 0.3, 0.5, 0.7, 0.9)
 # Products of a block in single precision, their screening and what is finished exactly.
 BYTES_OF_A_PRODUCT = 12
+# A pair of near means on its way into lists: numbers, score and modes, and their copies in order.
+BYTES_OF_A_PAIR = 160
 # Pairs that slices send back for each set, at most: of a run 8 enter each list (`proxies.FIRST_RUN`) and the
 # run's own take as many, and two runs are under way.
 PAIRS_OF_A_SET = 32
@@ -61,8 +63,11 @@ def index_need(
     sets = int(_along(faces[chosen], sizes, faces).sum()) + for_each * len(faces)
     lists = lists_bytes(similarity, len(faces), count)
     some = PreparedSets.join(prepared)
-    # Where neighbours are looked for by means, there is one for each set, in single precision.
-    means = 4 * len(faces) * similarity.faces(some)[0].shape[1] if is_by_means(similarity, len(faces)) else 0
+    # Where neighbours are looked for by means, one for each set, and pairs of the runs that are under way.
+    means = 0
+    if is_by_means(similarity, len(faces)):
+        pairs = 3 * thread_count() * MEANS_RUN * WIDER * count * BYTES_OF_A_PAIR
+        means = 4 * len(faces) * similarity.faces(some)[0].shape[1] + pairs
     rows = similarity.sizes(some).mean() * len(faces)
     # Sets are joined while their parts are still there; lists grow from those of an interrupted index, and on
     # the disk they are kept, were kept before, and are finished.
