@@ -15,7 +15,7 @@ from lookalike import Gallery, find, open_gallery, open_search
 from lookalike.cli.app import app
 from lookalike.errors import Conflict, LookalikeError, NotFound
 from lookalike.gallery.decisions import judge, judged, name, undo
-from lookalike.search.decided import known_of
+from lookalike.search.decided import NOTHING, known_of
 from tests.small_world import small_world
 from tests.web.asking import Asker, asker
 
@@ -103,7 +103,7 @@ def test_a_decision_of_a_moment_ago_counts_through_every_door(path: Path, page: 
     with open_gallery(path) as gallery:
         ids = gallery.ids()
         search = open_search(gallery)
-        query = next(one for one in ids if known_of(gallery, one) == ((), ()))
+        query = next(one for one in ids if known_of(gallery, one) == NOTHING)
         other = search.find(query, 1).ids[0]
         commanded("judge", path, query, other, "different")
         key = page.keys()[query]
@@ -168,7 +168,7 @@ def test_a_person_asks_with_every_set(path: Path) -> None:
         with_all = commanded("find", path, first, *others)
         assert rows(with_all["answers"]) == rows(by_name["answers"])
         assert with_all["rejected"] == commanded("find", path, first)["rejected"]
-        alone = next(one for one in gallery.ids() if known_of(gallery, one) == ((), ()))
+        alone = next(one for one in gallery.ids() if known_of(gallery, one) == NOTHING)
         name(gallery, [alone], "Once")
         assert rows(commanded("find", path, "--person", "Once")["answers"]) == rows(
             commanded("find", path, alone)["answers"]
