@@ -225,7 +225,7 @@ def test_find_on_a_shortlist_gives_the_answers_of_all_sets(
         whole = ready.works(*words, "--exhaustive", cwd=tmp_path).json
         ended = ready.works(*words, "--shortlist", cwd=tmp_path)
         short = ended.json
-        assert ("coding the faces of 12 sets" in ended.err) == (query == "p0/v0")
+        assert ("coding 12 sets for shortlists" in ended.err) == (query == "p0/v0")
         # A gallery of twelve sets is on its shortlist as a whole.
         assert short == whole
         assert whole["total"] == whole["sets"] == 11

@@ -279,7 +279,7 @@ def test_changes_are_where_their_formulae_reach_their_limits() -> None:
     assert found["bytes of the agreements of `learnt`, exact"] == pytest.approx(1.25e9 / 640)
     assert found["writing unfinished lists"] == pytest.approx(60 * 1e9 / 1200)
     assert found["weighing and pooling all sets, `auto`, exact"] == pytest.approx(1e6)
-    assert sim.slices_within(Node()) == int(0.1 * 1.25e9 / (2000 * 20)) == 3125
+    assert sim.slices_within(Node()) == int(0.1 * 1.25e9 / (3072 * 20)) == 2034
 
 
 def test_a_crossing_is_found() -> None:

@@ -47,7 +47,16 @@ def test_a_child_that_hangs(npz: Path, monkeypatch: pytest.MonkeyPatch, can_wait
     # More than a pipe holds.
     write_npz(npz, embeddings=vectors(dimension=9000))
     with Sandbox(usual_limits()) as child:
-        child.ask({"source": str(npz), "array": None, "features": None, "most": None, "guessed": False})
+        child.ask(
+            {
+                "source": str(npz),
+                "array": None,
+                "features": None,
+                "most": None,
+                "columns": None,
+                "guessed": False,
+            }
+        )
         assert child.answer(60) is not None
         os.kill(child.pid, signal.SIGSTOP)
         with pytest.raises(Ended, match=r"longer than 0\.2 seconds") as caught:
