@@ -106,7 +106,7 @@ def test_the_network_is_loaded_once_and_its_package_never():
 def test_without_anybody_who_computes_it(unloaded, monkeypatch):
     for name in ("onnxruntime", "cv2"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(BadInput, match=r"sface needs onnxruntime or OpenCV.*pip install 'lookalike\[foot"):
+    with pytest.raises(BadInput, match=r"sface needs onnxruntime or OpenCV.*pip install 'lookalike\[video"):
         SFace().check()
     monkeypatch.undo()
     SFace().check()  # installed meanwhile

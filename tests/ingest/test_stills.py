@@ -44,7 +44,7 @@ def test_a_turned_film_is_turned_back(tmp_path: Path) -> None:
 
 
 def test_what_shows_nothing_is_refused(tmp_path: Path) -> None:
-    for wrong, words in ((media.headless_video(tmp_path), "film"), (media.text(tmp_path), "not a picture")):
+    for wrong, words in ((media.headless_video(tmp_path), "video"), (media.text(tmp_path), "not a picture")):
         with pytest.raises(BadInput, match=words):
             read_still_apart(wrong, 1.0)
     with pytest.raises(BadInput, match="no frame"):
