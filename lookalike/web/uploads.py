@@ -7,7 +7,7 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
@@ -245,10 +245,10 @@ class Uploads:
 
         return self._jobs.start("remove", "taking it out of the collection", work, lane="uploads")
 
-    def add(self, ask: SetsAdd) -> Job:
+    def add(self, ask: SetsAdd, added: Callable[[], object]) -> Job:
         """Add sets of vectors to the gallery; the job's result is the keys of these sets.
 
-        What is there already, and the same, is not added again.
+        What is there already, and the same, is not added again. ``added`` is called before the job is done.
 
         Raises
         ------
@@ -266,6 +266,7 @@ class Uploads:
         def work(job: Job) -> str:
             job.check()
             self._gallery.add_together(sets, [], descriptor)
+            added()
             return ",".join(key_of(one.id) for one in sets)
 
         return self._jobs.start("add", "adding sets", work, lane="uploads")
