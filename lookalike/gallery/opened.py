@@ -136,9 +136,13 @@ class Opened:
         """Settle when nobody has written for a moment; in the middle of work that would only hold it up."""
         with self.lock:
             if self._settling is None and self._connection is not None:
-                self._settling = threading.Timer(SECONDS_UNTIL_SETTLED, self._settle_later)
-                self._settling.daemon = True
-                self._settling.start()
+                soon = threading.Timer(SECONDS_UNTIL_SETTLED, self._settle_later)
+                soon.daemon = True
+                try:
+                    soon.start()
+                except RuntimeError:  # no memory for a thread: the next change or closing settles it
+                    return
+                self._settling = soon
 
     def _settle_later(self) -> None:
         with self.lock:
