@@ -6,7 +6,7 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -110,11 +110,12 @@ def _read_here(
     features: Path | None = None,
     most: int | None = None,
     guessed: bool = False,
+    columns: Mapping[str, str] | None = None,
 ) -> Iterator[SourceSet]:
     """As the child of `read_apart` reads it."""
     if guessed and array not in array_names(path, features):
         array = None
-    return read_source(path, array, features, most)
+    return read_source(path, array, features, most, columns)
 
 
 def _at(kind: str, work: Path) -> Source:
