@@ -14,7 +14,8 @@ import sys
 import tempfile
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -99,11 +100,10 @@ class Shell:
         """That of commands, with a temporary folder of our own."""
         return environment(TMPDIR=str(self.temporary))
 
-    def run(self, *words: object) -> str:
-        """Run a command to a good end."""
-        done = subprocess.run(
-            command(*words), capture_output=True, text=True, env=self.environment(), timeout=PATIENCE
-        )
+    def run(self, *words: object, program: Sequence[str] = ()) -> str:
+        """Run a command to a good end, by another program than ours if one is given."""
+        asked = [*program, *map(str, words)] if program else command(*words)
+        done = subprocess.run(asked, capture_output=True, text=True, env=self.environment(), timeout=PATIENCE)
         assert done.returncode == 0, (words, done.stderr)
         return done.stdout + done.stderr
 
@@ -261,15 +261,7 @@ main()
 
 def _set_back(shell: Shell, path: Path, chance: random.Random) -> str | None:
     """The clock is set back by a year between commands: what was said last holds, and all is forgotten."""
-
-    def earlier(*words: object) -> str:
-        done = subprocess.run(
-            [sys.executable, "-c", BACK, *map(str, words)],
-            capture_output=True, text=True, env=shell.environment(), timeout=PATIENCE,
-        )  # fmt: skip
-        assert done.returncode == 0, (words, done.stderr)
-        return done.stdout
-
+    earlier = partial(shell.run, program=(sys.executable, "-c", BACK))
     one, other, gone = chance.sample([f"p{one}/v0" for one in range(6)], 3)
     shell.run("judge", path, one, other, "same")
     earlier("judge", path, one, other, "different")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -34,6 +35,8 @@ TITLE: Final = (
 )
 RELEASE: Final = 0
 LEFT_OUT: Final = "videos and photos; two machines"
+# Once in ten short runs the name of a forgotten set was still in the file after the wipe; why is not known.
+# So tests/trust/test_harness_durability.py does not run this one: `make trust` does, and tells.
 SECONDS: Final = 600.0
 WORKERS: Final = 3
 DIMENSION: Final = 12  # of what `fill` adds
@@ -198,13 +201,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
 
 def _has(file: Path, name: str) -> bool:
     """Whether the bytes of a name are in a file, not followed by a digit: p1-2 is not p1-23."""
-    held = file.read_bytes()
-    place = held.find(name.encode())
-    while place >= 0:
-        if not held[place + len(name) : place + len(name) + 1].isdigit():
-            return True
-        place = held.find(name.encode(), place + 1)
-    return False
+    return re.search(re.escape(name.encode()) + rb"(?!\d)", file.read_bytes()) is not None
 
 
 @contextmanager
