@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lookalike.search.explain import Explanation, Influence, Relative, Witness
     from lookalike.search.query import Search, explain, find, open_search
 
-__version__ = "0.14.0"
+__version__ = "0.15.0"
 
 __all__ = [
     "Answer",
