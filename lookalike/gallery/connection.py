@@ -99,22 +99,33 @@ class Connection(sqlite3.Connection):
 
     def close(self) -> None:
         """Close it, the file whole by itself if nobody else has it open; twice does nothing."""
+        if self.handle is None or self.path is None or self.frozen is not None:
+            super().close()
+        else:
+            with journal.closing_alone(self.path):
+                if not self._closed(self.path, self.handle):
+                    return
+        handle, self.handle = self.handle, None
+        if handle is not None:
+            _release(handle)
+
+    def _closed(self, path: Path, handle: Identity) -> bool:
+        """Settle and close the file; False if it has to stay open as long as this process lives."""
         is_refused = False
-        if self.handle is not None:
-            # What the disk refuses now, whoever opens it next will do: the file says that it needs a journal.
-            try:
-                self.settle()
-            except (sqlite3.Error, OSError, LookalikeError):
-                is_refused = self._says_open()
+        # What the disk refuses now, whoever opens it next will do: the file says that it needs a journal.
+        try:
+            self.settle()
+        except (sqlite3.Error, OSError, LookalikeError):
+            is_refused = self._says_open()
         if self.is_overwritten or is_refused:
             # Closing would bring the journal into a file that is another by now; or delete one that is empty,
             # though the file says that it has one.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
-            return
+            return False
         super().close()
-        handle, self.handle = self.handle, None
-        if handle is not None:
-            _release(handle)
+        with suppress(sqlite3.Error, OSError):
+            journal.settle_closed(path, _OPEN[handle].file)
+        return True
 
 
 def check_file(path: Path) -> None:

@@ -28,7 +28,8 @@ import sqlite3
 import struct
 import sys
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -176,6 +177,47 @@ def settle(connection: sqlite3.Connection, gallery: Path) -> bool:
     return False
 
 
+@contextmanager
+def closing_alone(gallery: Path) -> Iterator[None]:
+    """Nobody else closes a gallery of this folder in the block, where the system has such locks.
+
+    Whoever closes a gallery as the last one deletes the journal, and must have settled it before; two that
+    close at once keep each other from settling.
+    """
+    folder = None
+    with suppress(OSError):  # a folder that is gone, or a file system without locks
+        if fcntl is not None:
+            folder = os.open(gallery.parent, os.O_RDONLY)
+            fcntl.flock(folder, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if folder is not None:
+            with suppress(OSError):
+                fcntl.flock(folder, fcntl.LOCK_UN)  # a child that was forked meanwhile has it too
+            os.close(folder)
+
+
+def settle_closed(gallery: Path, handle: int) -> None:
+    """Settle a file whose journal went as it was closed, though whoever kept it from settling is dead by now.
+
+    SQLite deletes a journal only after all of it was brought into the file.
+
+    Parameters
+    ----------
+    gallery : Path
+    handle : int
+        The open file.
+    """
+    held = in_file(handle)
+    if held is None or not held.is_open or size_of(gallery) is not None or _is_used(gallery):
+        return
+    if os.path.samestat(os.fstat(handle), gallery.stat()):
+        with closing(sqlite3.connect(gallery, isolation_level=None)) as connection:
+            connection.execute("PRAGMA synchronous = FULL")
+            settle(connection, gallery)
+
+
 def take_as_it_is(gallery: Path) -> None:
     """Let a file that lacks its journal say that it is done; nobody may have it open."""
     with closing(sqlite3.connect(gallery, isolation_level=None)) as connection:
@@ -241,9 +283,11 @@ def lacks(gallery: Path, handle: int) -> str:
         If somebody uses a journal that is not of this file.
     """
     for tried in range(TRIES):
-        held, size = in_file(handle), size_of(gallery)
-        is_foreign = bool(size) and not belongs(held, in_journal(gallery))
-        is_without = held is not None and held.is_open and size is None
+        # Whoever closes it at this moment may take longer than all tries: the last one waits for that.
+        with closing_alone(gallery) if tried + 1 == TRIES else nullcontext():
+            held, size = in_file(handle), size_of(gallery)
+            is_foreign = bool(size) and not belongs(held, in_journal(gallery))
+            is_without = held is not None and held.is_open and size is None
         if not is_foreign and not is_without:
             return ""
         if tried + 1 < TRIES:

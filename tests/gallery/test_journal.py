@@ -12,12 +12,13 @@ from lookalike.errors import StorageFailed
 from lookalike.faceset import FaceSet
 from lookalike.gallery import journal
 from lookalike.gallery.backup import backup
+from lookalike.gallery.connection import Connection
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.journal import Commit, belongs
 from lookalike.gallery.verify import verify
 from tests.gallery import children
 from tests.gallery.samples import a_set as faceset
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 ADD_AND_STAY = """
 gallery = Gallery(sys.argv[1], create=True)
@@ -26,6 +27,12 @@ for number in range(int(sys.argv[2])):
     print(number, flush=True)
 sys.stdin.read()
 import time; time.sleep(600)
+"""
+
+ADD_ONE_BY_ONE = """
+for number in range(25):
+    with Gallery(sys.argv[1]) as gallery:
+        gallery.add(FaceSet(f"{sys.argv[2]}{number}", faces(number)))
 """
 
 
@@ -50,6 +57,52 @@ def test_a_closed_gallery_is_its_file(tmp_path: Path) -> None:
     with Gallery(shutil.copy(tmp_path / "g", tmp_path / "copy")) as copy:
         assert (copy.ids(), copy.lacks) == (["a"], "")
     assert verify(tmp_path / "copy") == []
+
+
+READ_AND_STAY = """
+with Gallery(sys.argv[1])._opened.stream() as connection:
+    connection.execute("SELECT count(*) FROM sets").fetchall()
+    print("reading", flush=True)
+    import time; time.sleep(600)
+"""
+
+
+def test_closed_by_the_last_one_though_a_reader_died_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, settle = tmp_path / "g", journal.settle
+    with Gallery(path, create=True) as gallery:
+        gallery.add(faceset("a"))
+        child = children.start(READ_AND_STAY, path)
+        assert child.stdout.readline(), child.stderr.read()
+        gallery.add(faceset("b"))
+
+        def settle_then_kill(connection: Connection, gallery: Path) -> bool:
+            monkeypatch.setattr(journal, "settle", settle)
+            is_settled = settle(connection, gallery)
+            children.kill(child)
+            return is_settled
+
+        monkeypatch.setattr(journal, "settle", settle_then_kill)
+    assert child.returncode is not None
+    assert state(path).is_open is False
+    assert journal.size_of(path) is None
+    with Gallery(path) as gallery:
+        assert (gallery.ids(), gallery.lacks) == (["a", "b"], "")
+        gallery.add(faceset("c"))
+
+
+def test_several_processes_that_close_at_once_leave_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "g"
+    Gallery(path, create=True).close()
+    several = [children.start(ADD_ONE_BY_ONE, path, name) for name in "abcd"]
+    for child in several:
+        assert (child.wait(PATIENCE), child.stderr.read()) == (0, "")
+        child.stdout.close()
+        child.stderr.close()
+    assert state(path).is_open is False
+    with Gallery(path) as gallery:
+        assert len(gallery) == 4 * 25
 
 
 def test_an_idle_gallery_is_its_file(tmp_path: Path) -> None:

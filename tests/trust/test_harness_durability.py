@@ -28,6 +28,7 @@ TESTS = every_test()
         ("T17", 0.34, 3),
         ("T18", 0.012, 1),
         ("T32", 0.01, 21),
+        ("T33", 0.02, 5),
     ],
 )
 def test_nothing_fails(name: str, share: float, least: int) -> None:
