@@ -68,6 +68,14 @@ def evaluate(
             "an ANR becomes c / (c + 1) of itself with c matches, rank-1 and match in 100 are always 1.",
         ),
     ] = False,
+    decisions: Annotated[
+        bool,
+        typer.Option(
+            "--decisions",
+            help="Let decisions, and who was seen side by side, count as in find: confirmed sets ask too and "
+            "are ranked first, rejected ones last.",
+        ),
+    ] = False,
     by: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Also every measure by what this column of the labels says."),
@@ -94,10 +102,10 @@ def evaluate(
     from lookalike.search.question import read_queries
 
     if suspects:
-        if split or queries or count_query or by or report or faces or seeds is not None:
+        if split or queries or count_query or decisions or by or report or faces or seeds is not None:
             raise typer.BadParameter(
-                "--suspects measures nothing: leave out --split, --queries, --count-query, --by, --report, "
-                "--faces and --seeds"
+                "--suspects measures nothing: leave out --split, --queries, --count-query, --decisions, "
+                "--by, --report, --faces and --seeds"
             )
         _suspects(
             gallery, labels, rerankers or PLAIN, similarity, prepare, seed, engine, address, json, quiet
@@ -113,6 +121,15 @@ def evaluate(
     if count_query and report is not None:
         raise typer.BadParameter(
             "--count-query has no report: what its figures and tests say holds with the query left out"
+        )
+    if decisions and (split or queries):
+        raise typer.BadParameter(
+            "--decisions is about sets of the gallery: nothing is decided of a query from outside, as of "
+            "--split and --queries"
+        )
+    if decisions and report is not None:
+        raise typer.BadParameter(
+            "--decisions has no report: its figures and tests are about searches that know of none"
         )
     if faces and report is None:
         raise typer.BadParameter("--faces is about a report: give --report DIR too")
@@ -132,7 +149,7 @@ def evaluate(
         check_experiment(opened, known, names, chosen, asked)
         track = Progresses(quiet)
         tables = index(opened, similarity, track, prepare, place, track.before)
-        experiment = Experiment(opened, tables, known, names, chosen, asked, split, count_query)
+        experiment = Experiment(opened, tables, known, names, chosen, asked, split, count_query, decisions)
         if not split:
             for name in experiment.methods:
                 for fitted in experiment.fitted(name, track, track.before):

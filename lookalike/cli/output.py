@@ -372,6 +372,13 @@ def print_evaluation(result: Evaluation) -> None:
             "The query counts as its own match, found first (--count-query): ANR and mAP look better than "
             "they are, rank-1 and match in 100 are 1 whatever is found."
         )
+    if result.known is not None:
+        told = result.known
+        print(
+            f"Decisions count (--decisions): of {told.queries} queries something was known, {told.confirmed} "
+            f"times a set was ranked first as confirmed and {told.rejected} times last as rejected, "
+            f"{told.contradicted} of them against the labels."
+        )
     columns = [("reranker", "left"), *((heading, "right") for heading, _ in MEASURES.values())]
     rerankers: dict[str, dict[str, float]] = facts["rerankers"]  # type: ignore[assignment]
     print_table(

@@ -181,6 +181,7 @@ def _differences(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
         "preparation",
         "protocol",
         "query_counted",
+        "decisions",
         "seeds",
         "methods",
         "versions",

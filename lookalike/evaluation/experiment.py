@@ -8,6 +8,7 @@ import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any, Final, NamedTuple
 
@@ -34,6 +35,7 @@ from lookalike.parameters import PARAMETERS
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Track, silent
 from lookalike.rerankers.contract import Reranker
+from lookalike.search.decided import Known, known_of
 from lookalike.similarities.contract import Prepared, SetSimilarity
 
 # Raised whenever a key changes its meaning.
@@ -138,6 +140,9 @@ class Experiment:
         Whether one set of each person is taken out and asked for from outside, anew for each seed.
     count_query : bool
         Whether measures count the query as its own match, found first; of sets of the gallery only.
+    decisions : bool
+        Whether what was decided in the gallery, and who was seen side by side, counts in rankings, as it does
+        in `lookalike.find`; of sets of the gallery only.
     """
 
     gallery: Gallery
@@ -148,6 +153,7 @@ class Experiment:
     queries: Sequence[FaceSet] | None = None
     is_split: bool = False
     count_query: bool = False
+    decisions: bool = False
 
     @property
     def methods(self) -> dict[str, str]:
@@ -171,6 +177,11 @@ class Experiment:
                 "a query from outside the gallery cannot count as its own match: leave count_query out, or "
                 "ask for the sets of the gallery"
             )
+        if self.decisions and self.protocol != LEAVE_ONE_OUT:
+            raise BadInput(
+                "nothing is decided of a query from outside the gallery: leave decisions out, or ask for the "
+                "sets of the gallery"
+            )
         if self.is_split:
             return joined([self._split(seed, sweep, track) for seed in self.seeds])
         fitted = {name: self.fitted(name, track) for name in self.methods}
@@ -181,8 +192,13 @@ class Experiment:
             people = [self.labels[query.id] for query in self.queries]
             return outside(self.tables, fitted, self.queries, people, known, track, sweep, work, sure)
         return leave_one_out(
-            self.tables, fitted, self.labels, track, sweep, work, sure, count_query=self.count_query
+            self.tables, fitted, self.labels, track, sweep, work, sure, self.count_query, self._known
         )
+
+    @cached_property
+    def _known(self) -> dict[str, Known] | None:
+        """What is known of each set, as it was when this was first asked for; None if it does not count."""
+        return known_of_all(self.gallery, self.tables.ids) if self.decisions else None
 
     def already_asked(self, sweep: str | None = None) -> int:
         """How many queries an interrupted run has asked, which `run` will not ask again."""
@@ -243,6 +259,8 @@ class Experiment:
         versions = [registry.build("rerankers", name).version for name in self.methods]
         # The last number is raised whenever what is kept of unfinished work changes.
         shaped_by = f"{self.tables.fingerprint}|{self.facts()}|{versions}|{asked}|{sweep}|{seed}|2"
+        if self._known is not None:
+            shaped_by += f"|{self._known}"
         origin = hashlib.sha256(shaped_by.encode()).hexdigest()[:32]
         store = TableStore.beside(self.gallery.path)
         kind = "unfinished evaluation" if seed is None else f"unfinished evaluation of split {seed}"
@@ -258,6 +276,7 @@ def evaluate(
     track: Track = silent,
     preparation: Preparation | str = AUTO,
     engine: Engine | str = "local",
+    decisions: bool = False,
 ) -> Evaluation:
     """Measure how well sets are found whose people are known: every set with a match is a query.
 
@@ -272,11 +291,16 @@ def evaluate(
         What is measured, beside the baseline.
     similarity, seed, track, preparation, engine
         As for `find`.
+    decisions : bool
+        Whether what was decided in the gallery, and who was seen side by side, counts, as it does for `find`.
+        Sets that are known to show a query's person then ask too and are ranked first, those that are known
+        to show somebody else last; `Evaluation.known` says how many.
 
     Raises
     ------
     BadInput
-        If the labels do not fit the sets, or nobody is on two of them.
+        If the labels do not fit the sets, or nobody is on two of them; if decisions are to count of sets
+        that are in no gallery.
 
     Examples
     --------
@@ -295,6 +319,8 @@ def evaluate(
     for name in names:
         registry.build("rerankers", name).check()
     stored = gallery if isinstance(gallery, Gallery) else None
+    if decisions and stored is None:
+        raise BadInput("decisions are kept in a gallery: give one, or leave decisions out")
     tables = index(gallery, similarity, track, preparation, engine)
     check_labels(labels, tables.ids)
     persons = [labels[set_id] for set_id in tables.ids]
@@ -302,7 +328,13 @@ def evaluate(
     check_measurable(persons, [who for who in persons if people[who] > 1])
     fitted = {name: [train(tables, name, seed, stored, track)] for name in names}
     sure = {name: [calibrate(tables, fitted[name][0], seed, stored, track)] for name in names}
-    return leave_one_out(tables, fitted, labels, track, calibrations=sure)
+    known = known_of_all(stored, tables.ids) if decisions and stored is not None else None
+    return leave_one_out(tables, fitted, labels, track, calibrations=sure, known=known)
+
+
+def known_of_all(gallery: Gallery, ids: Sequence[str]) -> dict[str, Known]:
+    """What a gallery knows of each of some sets."""
+    return {id: known_of(gallery, id) for id in ids}
 
 
 def with_baseline(names: Sequence[str]) -> list[str]:

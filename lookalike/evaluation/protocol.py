@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.evaluation.labels import Labels, check_labels, check_measurable
 from lookalike.evaluation.measures import DEPTH, Ranks, Sureness
-from lookalike.evaluation.results import Evaluation
+from lookalike.evaluation.results import Evaluation, Told
 from lookalike.faceset import FaceSet
 from lookalike.indexing.store import Unfinished
 from lookalike.kernels.threads import in_order
@@ -23,13 +23,23 @@ from lookalike.method.tables import Row, Tables, rows
 from lookalike.progress import Track, silent
 from lookalike.rerankers.baseline import Baseline
 from lookalike.rerankers.contract import Reranker, Scored
-from lookalike.search.query import Search
+from lookalike.search.decided import Known
+from lookalike.search.feedback import refined_scoring
+from lookalike.search.query import Scoring, Search
 from lookalike.similarities.contract import Prepared, PreparedSets
 
 # A method: its second stage, or one for each seed.
 Methods = Mapping[str, Reranker | Sequence[Reranker]]
 # How sure each of them may be of its answers.
 Calibrations = Mapping[str, Sequence[Calibration]]
+
+
+class _Decided(NamedTuple):
+    """What is known of a query, and the numbers of these sets."""
+
+    known: Known
+    confirmed: NDArray[np.int64]
+    rejected: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,15 @@ class _Run:
         for count in (said.proxies.shape[1], *self.counts):
             yield part.decide(row, said.proxies[:, :count], said.beliefs[:, :count])
 
+    def scorings(self, row: Row, decided: _Decided | None) -> Iterator[Scoring]:
+        """The same of the sets that are to be ranked: those that nothing is known of."""
+        if decided is not None and row.member is not None:
+            known, query = decided.known, self.search.tables.ids[row.member]
+            yield refined_scoring(self.search, query, known.confirmed, known.rejected)
+            return
+        for scored in self.scored(row):
+            yield self.search.scoring(row, scored)
+
 
 class Asking:
     """Ask every query by every method; how far it has come can be kept."""
@@ -61,6 +80,7 @@ class Asking:
         labels: Labels,
         sweep: str | None,
         calibrations: Calibrations | None = None,
+        decided: Mapping[int, _Decided] | None = None,
     ) -> None:
         if not rerankers:
             raise BadInput("there is no re-ranker to measure: name at least one, for instance baseline")
@@ -74,6 +94,7 @@ class Asking:
                 search = Search(tables, one, calibration=its)
                 self.asked.append(_Run(name, search, () if place else counts))
         self.is_sure = calibrations is not None
+        self.decided = decided or {}
         # Of each run and query: the probabilities of the first answers, and how many are worth reading.
         self.said: list[list[NDArray[np.float64]]] = [[] for _ in self.asked]
         self.found: list[list[Ranks]] = [[] for run in self.asked for _ in (None, *run.counts)]
@@ -117,11 +138,14 @@ class Asking:
         """Ranks of the matches of one query by every method, and how sure each is; alone, on any thread."""
         row, person = asked
         ranks, said = [], []
+        decided = None if row.member is None else self.decided.get(row.member)
         for run in self.asked:
-            for place, scored in enumerate(run.scored(row)):
-                scoring = run.search.scoring(row, scored)
+            for place, scoring in enumerate(run.scorings(row, decided)):
                 order = scoring.order()
-                ranks.append(np.flatnonzero(self.persons[scoring.targets[order]] == person) + 1)
+                ranked = scoring.targets[order]
+                if decided is not None:
+                    ranked = np.concatenate([decided.confirmed, ranked, decided.rejected])
+                ranks.append(np.flatnonzero(self.persons[ranked] == person) + 1)
                 if not place:
                     said.append(_sureness(scoring.chances, order))
         return ranks, said
@@ -208,6 +232,7 @@ def leave_one_out(
     work: Unfinished | None = None,
     calibrations: Calibrations | None = None,
     count_query: bool = False,
+    known: Mapping[str, Known] | None = None,
 ) -> Evaluation:
     """Ask for every set that has a match; the query is never its own target or proxy (section 3.4).
 
@@ -228,14 +253,27 @@ def leave_one_out(
     count_query : bool
         Whether measures count the query as its own match, found first: to compare with figures that were
         made so. It is asked in the same way, and sets without another match are no queries either way.
+    known : mapping of set id to Known, optional
+        What is known of each set of the gallery (`lookalike.search.decided`), to measure with it. The sets
+        that are known to show a query's person ask too and are ranked first, those that are known to show
+        somebody else last: nobody is left out. Sureness is about the other sets.
     """
+    if known is not None and sweep is not None:
+        raise BadInput("what fewer proxies say is measured without decisions: leave sweep or known out")
     check_labels(labels, tables.ids)
     people = Counter(labels[id] for id in tables.ids)
     queries = [id for id in tables.ids if people[labels[id]] > 1]
     asked_for = [labels[id] for id in queries]
-    asking = Asking(tables, rerankers, labels, sweep, calibrations)
+    decided = _decided(tables, known or {})
+    asking = Asking(tables, rerankers, labels, sweep, calibrations, decided)
     asking.ask(lambda done: asking.search.rows(queries[done:]), asked_for, 1, track, work)
     others = len(tables) - len(queries)
+    sureness, asked = asking.sureness(), [decided.get(tables.numbers[query]) for query in queries]
+    if decided:
+        sureness = {
+            name: [_of_answers(one, asked, len(tables) - 1) for one in seeds]
+            for name, seeds in sureness.items()
+        }
     return Evaluation(
         queries,
         asked_for,
@@ -244,8 +282,45 @@ def leave_one_out(
         len(tables) - 1,
         asking.runs(),
         asking.sweep(),
-        sureness=asking.sureness(),
+        sureness=sureness,
         query_counted=count_query,
+        known=None if known is None else _counted(asked, asked_for, asking.persons),
+    )
+
+
+def _decided(tables: Tables, known: Mapping[str, Known]) -> dict[int, _Decided]:
+    """What is known of sets of whom anything is, by their numbers."""
+    found = {}
+    for id, one in known.items():
+        sides = [
+            np.array([tables.numbers[each.id] for each in side if each.id in tables.numbers], dtype=np.int64)
+            for side in (one.confirmed, one.rejected)
+        ]
+        if id in tables.numbers and any(map(len, sides)):
+            found[tables.numbers[id]] = _Decided(one, *sides)
+    return found
+
+
+def _of_answers(sureness: Sureness, asked: Sequence[_Decided | None], ranked: int) -> Sureness:
+    """How sure a method was of the sets that nothing was known of, by their ranks among themselves."""
+    ranks = []
+    for own, one in zip(sureness.ranks, asked, strict=True):
+        first, last = (0, 0) if one is None else (len(one.confirmed), len(one.rejected))
+        ranks.append(own[(own > first) & (own <= ranked - last)] - first)
+    return replace(sureness, ranks=ranks)
+
+
+def _counted(asked: Sequence[_Decided | None], people: Sequence[str], persons: NDArray[np.str_]) -> Told:
+    """How much was known of the queries, and how much of it the labels contradict."""
+    there = [(one, person) for one, person in zip(asked, people, strict=True) if one is not None]
+    return Told(
+        queries=len(there),
+        confirmed=sum(len(one.confirmed) for one, _ in there),
+        rejected=sum(len(one.rejected) for one, _ in there),
+        contradicted=sum(
+            int((persons[one.confirmed] != person).sum() + (persons[one.rejected] == person).sum())
+            for one, person in there
+        ),
     )
 
 

@@ -243,10 +243,12 @@ def report(
     Raises
     ------
     BadInput
-        If the evaluation counts the query as its own match.
+        If the evaluation counts the query as its own match, or used decisions.
     """
     if evaluation.query_counted:
         raise BadInput("a report leaves the query out of its own matches: evaluate again without count_query")
+    if evaluation.known is not None:
+        raise BadInput("a report is about searches that know no decisions: evaluate again without decisions")
     focus = experiment.focus
     found = gains(evaluation, BASELINE)
     hurt = harm(evaluation, focus, BASELINE) if focus is not None else None

@@ -20,6 +20,15 @@ from lookalike.evaluation.measures import (
 )
 
 
+class Told(NamedTuple):
+    """What was known of the queries of an evaluation that used it, one entry for each query and set."""
+
+    queries: int  # of which anything was known
+    confirmed: int  # sets that were known to show the query's person
+    rejected: int  # sets that were known to show somebody else
+    contradicted: int  # those of both of which the labels say otherwise
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """Ranks of the matches of every query, by reranker.
@@ -49,6 +58,9 @@ class Evaluation:
     query_counted : bool
         Whether measures count the query as its own match, found first. Ranks, matches available and sureness
         are about the other sets either way.
+    known : Told or None
+        What was known of the queries, if the evaluation used decisions and who was seen side by side: sets
+        that were known to match have the first ranks, those that were known not to the last.
     """
 
     queries: list[str]
@@ -61,6 +73,7 @@ class Evaluation:
     passed_over: int = 0
     sureness: dict[str, list[Sureness]] = field(default_factory=dict)
     query_counted: bool = False
+    known: Told | None = None
 
     def available(self) -> NDArray[np.int64]:
         """How many matches each query has."""
@@ -124,8 +137,10 @@ class Evaluation:
         """Counts and measures, as ``evaluate --json`` prints them."""
         # Said only where it holds: nobody who reads the measures may miss it, and others need not know of it.
         counted = {"query_counted": True} if self.query_counted else {}
+        known = {} if self.known is None else {"decisions": self.known._asdict()}
         return {
             **counted,
+            **known,
             "queries": len(self.queries),
             "sets": self.sets,
             "distractors": self.distractors,

@@ -84,14 +84,8 @@ def refine(
         Without any decided set, its ranking is what `Search.find` returns.
     """
     check_top(top)
-    own = search.member(query)
     same, others = (_as_decided(given) for given in (confirmed, rejected))
-    friends, strangers = (_numbers(search, given, own) for given in (same, others))
-    if len(friends) or len(strangers):
-        told = _told_together(search, query, friends, strangers, top)
-    else:
-        [alone] = search.scorings([query], top)
-        told = _Told(alone, alone, np.zeros(len(alone.targets), dtype=np.int64), [name_of(query)])
+    told = _told(search, query, same, others, top)
     scoring = told.together
     order = scoring.order(top)
     before = 1 + places(told.alone.scores, told.alone.baseline, order)
@@ -104,6 +98,16 @@ def refine(
         asked={ids[targets[place]]: told.names[told.nearest[place]] for place in order},
         baseline=tuple((ids[targets[place]], int(rank)) for place, rank in zip(first, ranks, strict=True)),
     )
+
+
+def refined_scoring(
+    search: Search,
+    query: str | FaceSet,
+    confirmed: Sequence[str | Decided],
+    rejected: Sequence[str | Decided],
+) -> Scoring:
+    """What `refine` ranks by: of every set that nothing was decided about, by all that was."""
+    return _told(search, query, _as_decided(confirmed), _as_decided(rejected), None).together
 
 
 def nobody(search: Search, query: str | FaceSet) -> Refined:
@@ -163,6 +167,18 @@ class _Told(NamedTuple):
     alone: Scoring  # what the query makes of them without the others
     nearest: Numbers  # (m,): which of those who ask is surest of the target
     names: list[str]  # of those who ask
+
+
+def _told(
+    search: Search, query: str | FaceSet, same: Sequence[Decided], others: Sequence[Decided], top: int | None
+) -> _Told:
+    """Let the query ask, with whoever else is known to show its person."""
+    own = search.member(query)
+    friends, strangers = (_numbers(search, given, own) for given in (same, others))
+    if len(friends) or len(strangers):
+        return _told_together(search, query, friends, strangers, top)
+    [alone] = search.scorings([query], top)
+    return _Told(alone, alone, np.zeros(len(alone.targets), dtype=np.int64), [name_of(query)])
 
 
 def _told_together(

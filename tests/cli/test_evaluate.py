@@ -301,6 +301,31 @@ def test_runs_that_count_otherwise_are_told_apart(world: Path, ready: Ready, tmp
     assert same["differences"] == []
 
 
+def test_decisions_count_where_they_are_asked_for(world: Path, ready: Ready, tmp_path: Path) -> None:
+    shutil.copy(world / "all.gallery", tmp_path / "decided.gallery")
+    words = ("evaluate", "decided.gallery", "--labels", world / "all.csv", "--rerankers", "csls", "--quiet")
+    plain = ready.works(*words, "--json", cwd=tmp_path).json
+    nothing = ready.works(*words, "--json", "--decisions", cwd=tmp_path).json
+    assert nothing.pop("decisions") == {"queries": 0, "confirmed": 0, "rejected": 0, "contradicted": 0}
+    assert nothing == plain
+    one, first, second = (f"p0/v{video}" for video in range(3))
+    ready.works("judge", "decided.gallery", one, first, "same", cwd=tmp_path)
+    ready.works("judge", "decided.gallery", one, "p1/v0", "same", cwd=tmp_path)
+    ready.works("judge", "decided.gallery", one, second, "different", cwd=tmp_path)
+    assert ready.works(*words, "--json", cwd=tmp_path).json == plain
+    told = ready.works(*words, "--json", "--decisions", cwd=tmp_path).json
+    assert list(told) == ["decisions", *COUNTED]
+    # Three sets hang together, of which two are one person's; all are known not to show the fourth.
+    assert told["decisions"] == {"queries": 4, "confirmed": 6, "rejected": 6, "contradicted": 8}
+    assert told["rerankers"] != plain["rerankers"]
+    said = ready.works(*words, "--decisions", cwd=tmp_path).out
+    assert "Decisions count (--decisions): of 4 queries something was known, 6 times a set was ranked" in said
+    (tmp_path / "plain.json").write_text(json.dumps(plain))
+    (tmp_path / "told.json").write_text(json.dumps(told))
+    differ = ready.works("compare", "plain.json", "told.json", "--json", cwd=tmp_path).json["differences"]
+    assert differ == ["decisions"]
+
+
 def test_another_descriptor_of_the_data_set(youtube: Path, reported: dict[str, Ended], ready: Ready) -> None:
     ready.works("add", "other.gallery", "YTF", "--array", "video/VID_DESCS_CSLBP", cwd=youtube)
     facts = ready.works("status", "other.gallery", "--json", cwd=youtube).json

@@ -15,6 +15,7 @@ from lookalike.evaluation import experiment as module
 from lookalike.evaluation.experiment import Experiment, check_experiment, with_baseline
 from lookalike.evaluation.protocol import leave_one_out, outside
 from lookalike.evaluation.results import Evaluation
+from lookalike.gallery.decisions import judge, judged, undo
 from lookalike.indexing.store import TableStore
 from tests.small_world import small_world
 
@@ -69,6 +70,51 @@ def test_a_query_from_outside_cannot_count_as_its_own_match(
     alone = leave_one_out(tables, {"baseline": train(tables, "baseline")}, labels, count_query=True)
     assert found.to_dict()["rerankers"] == alone.to_dict()["rerankers"]
     assert found.query_counted
+
+
+def test_decisions_count_only_where_they_are_asked_for(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, sets = made
+    tables = index(gallery)
+    before = evaluate(gallery, labels)
+    ids = gallery.ids()
+    for one in ids:
+        alike = [other for other in ids if other != one and labels[other] == labels[one]]
+        judge(gallery, one, alike[:1], "same")
+    judge(gallery, ids[0], [next(id for id in ids if labels[id] != labels[ids[0]])], "different")
+    assert evaluate(gallery, labels).to_dict() == before.to_dict()
+    found = evaluate(gallery, labels, decisions=True)
+    assert found.known is not None
+    assert (found.known.queries, found.known.contradicted) == (len(ids), 0)
+    for place, query in enumerate(found.queries):
+        matches = sum(labels[id] == labels[query] for id in ids) - 1
+        known = len(judged(gallery).confirmed(query))
+        ranks = found.runs["auto"][0][place]
+        assert (len(ranks), ranks[:known].tolist()) == (matches, list(range(1, known + 1)))
+    same(Experiment(gallery, tables, labels, ["auto"], (0,), decisions=True).run(), found)
+    for other in ({"is_split": True}, {"queries": [FaceSet("stranger", np.eye(2, tables.dimension))]}):
+        with pytest.raises(BadInput, match="nothing is decided of a query from outside"):
+            Experiment(gallery, tables, labels, [], (0,), decisions=True, **other).run()
+    with pytest.raises(BadInput, match="decisions are kept in a gallery"):
+        evaluate(sets, labels, decisions=True)
+
+
+def test_an_interrupted_run_goes_on_only_with_the_decisions_that_it_began_with(
+    made: tuple[Gallery, dict[str, str], list[FaceSet]],
+) -> None:
+    gallery, labels, _ = made
+    tables, ids = index(gallery), gallery.ids()
+    judge(gallery, ids[0], [ids[2]], "different")
+
+    def again(decisions: bool) -> Experiment:
+        return Experiment(gallery, tables, labels, ["auto"], (0,), decisions=decisions)
+
+    again(True).run()
+    assert again(True).already_asked() == len(ids)
+    assert again(False).already_asked() == 0
+    undo(gallery)
+    assert again(True).already_asked() == 0
 
 
 def test_the_sweep_is_what_fewer_proxies_say(made: tuple[Gallery, dict[str, str], list[FaceSet]]) -> None:

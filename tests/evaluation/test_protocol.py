@@ -7,6 +7,10 @@ from lookalike import FaceSet, Search, index, registry, train
 from lookalike.errors import BadInput
 from lookalike.evaluation.measures import summary
 from lookalike.evaluation.protocol import leave_one_out, outside
+from lookalike.evaluation.results import Told
+from lookalike.indexing.fit import calibrate
+from lookalike.ranking import Decided
+from lookalike.search.decided import NOTHING, Known
 from tests.small_world import small_world
 
 RERANKERS = registry.names("rerankers")
@@ -54,6 +58,56 @@ def test_counting_the_query_changes_the_measures_and_not_the_search() -> None:
     # Two matches each: two thirds.
     np.testing.assert_allclose(counted.values("csls")["mean_anr"], left_out * 2 / 3)
     assert not plain.query_counted
+
+
+def test_what_is_known_comes_first_and_last_and_nothing_is_left_out() -> None:
+    sets, labels = small_world(people=5, sets=4, spread=1.2)
+    tables = index(sets)
+    ids, fitted = list(tables.ids), {"auto": train(tables, "auto")}
+    plain = leave_one_out(tables, fitted, labels)
+    query = ids[0]
+    same = [id for id in ids if id != query and labels[id] == labels[query]]
+    others = [id for id in ids if labels[id] != labels[query]]
+    # One match and one stranger are confirmed; two strangers and one match are rejected.
+    first, last = [same[0], others[0]], [others[1], others[2], same[1]]
+    said = Known(*(tuple(Decided(id, "said") for id in side) for side in (first, last)))
+    found = leave_one_out(tables, fitted, labels, known={query: said, ids[1]: NOTHING})
+    assert (plain.known, found.known) == (None, Told(1, 2, 3, 2))
+    assert found.to_dict()["decisions"] == {"queries": 1, "confirmed": 2, "rejected": 3, "contradicted": 2}
+    assert (found.queries, found.ranked, found.distractors) == (plain.queries, 19, plain.distractors)
+    answers = Search(tables, fitted["auto"]).find(query, confirmed=first, rejected=last).ids
+    whole = [*first, *answers, *last]
+    assert sorted(whole) == sorted(set(ids) - {query})
+    for place, asked in enumerate(found.queries):
+        ranks = found.runs["auto"][0][place].tolist()
+        if asked == query:
+            assert ranks == [1 + whole.index(id) for id in whole if labels[id] == labels[query]]
+        else:  # nothing is known of it
+            assert ranks == plain.runs["auto"][0][place].tolist()
+    with pytest.raises(BadInput, match="without decisions"):
+        leave_one_out(tables, fitted, labels, sweep="auto", known={})
+
+
+def test_sureness_is_about_the_sets_of_which_nothing_is_known() -> None:
+    sets, labels = small_world(people=5, sets=4)
+    tables = index(sets)
+    fitted = train(tables, "auto")
+    sure = {"auto": [calibrate(tables, fitted)]}
+    query = tables.ids[0]
+    same = [id for id in tables.ids if id != query and labels[id] == labels[query]]
+    said = Known((Decided(same[0], "said"),), (Decided(same[1], "said"),))
+    found = leave_one_out(tables, {"auto": fitted}, labels, calibrations=sure, known={query: said})
+    [one] = found.sureness["auto"]
+    ids = Search(tables, fitted).find(query, confirmed=same[:1], rejected=same[1:2]).ids
+    assert one.ranks[0].tolist() == [ids.index(same[2]) + 1]
+    assert np.isfinite(one.probabilities[0]).sum() in (0, len(ids))
+    # Of a query of which all is decided there is nothing to be sure of.
+    others = [id for id in tables.ids if labels[id] != labels[query]]
+    all_said = Known(*(tuple(Decided(id, "said") for id in side) for side in (same, others)))
+    found = leave_one_out(tables, {"auto": fitted}, labels, calibrations=sure, known={query: all_said})
+    assert found.runs["auto"][0][0].tolist() == [1, 2, 3]
+    assert found.sureness["auto"][0].ranks[0].tolist() == []
+    assert set(found.calibration()["auto"]) == {"error", "error_first", "kept", "precision", "found"}
 
 
 def test_perfect_world_has_perfect_measures() -> None:

@@ -18,7 +18,7 @@ from lookalike.errors import BadInput
 from lookalike.evaluation import report as module
 from lookalike.evaluation.experiment import Experiment
 from lookalike.evaluation.report import report
-from lookalike.evaluation.results import Evaluation
+from lookalike.evaluation.results import Evaluation, Told
 from tests.small_world import small_world
 
 METHODS = ["learnt:references=6", "arithmetic_mean", "csls:neighbours=3"]
@@ -90,6 +90,8 @@ def test_a_report_never_counts_the_query(tmp_path: Path, made: tuple[Experiment,
     experiment, result = made
     with pytest.raises(BadInput, match="evaluate again without count_query"):
         report(tmp_path / "r", experiment, replace(result, query_counted=True))
+    with pytest.raises(BadInput, match="evaluate again without decisions"):
+        report(tmp_path / "r", experiment, replace(result, known=Told(0, 0, 0, 0)))
     assert not (tmp_path / "r").exists()
 
 
