@@ -169,9 +169,12 @@ def upgrade(
 def history(gallery: GalleryPath, json: Json = False) -> None:
     """List judgements, forgets, upgrades and restores of a gallery, newest last."""
     from lookalike import open_gallery
+    from lookalike.gallery.history import DECIDED
 
     with open_gallery(gallery) as opened:
-        entries: list[Decision | Event] = [*opened.decisions(), *opened.events()]
+        # Whose key a decision was made with is told by the decision itself.
+        befell = [one for one in opened.events() if one.kind != DECIDED]
+        entries: list[Decision | Event] = [*opened.decisions(), *befell]
     entries.sort(key=lambda one: one.made)
     if json:
         print_json({"history": [_entry(one) for one in entries]})

@@ -160,7 +160,7 @@ def _decisions(chosen: Selection) -> Iterator[str]:
     if not lines:
         yield "<h2>Decisions</h2>\n<p>Nothing was decided about these sets.</p>\n"
         return
-    columns = ("number", "made", "what", "query", "target", "name", "undone")
+    columns = ("number", "made", "what", "query", "target", "name", "undone", "by")
     head = "".join(f'<th scope="col">{name}</th>' for name in columns)
     rows = "".join(f"<tr>{_cells(line[name] for name in columns)}</tr>\n" for line in lines)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from lookalike.errors import BadInput, damaged_rows
-from lookalike.gallery import media, schema, set_rows
+from lookalike.gallery import history, media, schema, set_rows
 from lookalike.gallery.media import Pair
 
 # What can be said of two sets, a query and an answer to it.
@@ -58,6 +58,9 @@ class Decision:
         of a ``part`` leave.
     undone : bool
         Whether a later decision took it back.
+    by : str
+        What the key is called with which a program made it; empty if nobody showed one. It is kept beside the
+        decision, in the events of the gallery.
     """
 
     number: int
@@ -68,6 +71,7 @@ class Decision:
     name: str = ""
     other: int | None = None
     undone: bool = False
+    by: str = ""
 
     @property
     def makes_person(self) -> bool:
@@ -141,7 +145,8 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Decision]:
     if sets:
         raise damaged_rows(path, f"decision {next(iter(sets))!r} is lost, but not its sets", ADVICE)
     undone = {decision.other for decision in found if decision.kind == "undo"}
-    return [replace(decision, undone=decision.number in undone) for decision in found]
+    by = history.makers(connection)
+    return [replace(one, undone=one.number in undone, by=by.get((one.number, one.made), "")) for one in found]
 
 
 def write(connection: sqlite3.Connection, decision: Decision) -> None:
@@ -203,8 +208,9 @@ class OpenLog:
         path: Path,
         log: tuple[Decision, ...],
         apart: tuple[Pair, ...],
+        by: str = "",
     ) -> None:
-        self._connection, self._path = connection, path
+        self._connection, self._path, self._by = connection, path, by
         self._made = schema.now()
         self.decisions, self.apart = log, apart
         self.new: list[Decision] = []
@@ -230,13 +236,19 @@ class OpenLog:
         self.decisions = tuple(replace(one, undone=True) if one.number in undone else one for one in whole)
         return stored
 
+    def sign(self) -> None:
+        """Write with whose key the decisions that were added were made, if with any; once, after the last."""
+        if self._by and self.new:
+            numbers = [one.number for one in self.new]
+            history.insert_makers(self._connection, self._by, numbers, self._made)
+
     def _insert(self, draft: Decision) -> Decision:
         self.check(draft.sets)
         number = self._connection.execute(
             "INSERT INTO decisions (made, kind, person, name, other, checksum) VALUES (?, ?, ?, ?, ?, x'')",
             (self._made, draft.kind, draft.person, draft.name, draft.other),
         ).lastrowid
-        stored = replace(draft, number=int(number or 0), made=self._made)
+        stored = replace(draft, number=int(number or 0), made=self._made, by=self._by)
         write(self._connection, stored)
         return stored
 

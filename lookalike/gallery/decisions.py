@@ -415,8 +415,9 @@ def decisions_table(gallery: Gallery) -> list[Line]:
 def decision_lines(log: Iterable[Decision]) -> list[Line]:
     """Every decision, in order; one about several sets has a row for each.
 
-    The columns are ``number``, ``made``, ``what``, ``query``, ``target``, ``person``, ``name``, ``other`` and
-    ``undone``. A verdict is about a query and a target; sets that were named or split off are targets.
+    The columns are ``number``, ``made``, ``what``, ``query``, ``target``, ``person``, ``name``, ``other``,
+    ``undone`` and ``by``, which is what the key of a program is called. A verdict is about a query and a
+    target; sets that were named or split off are targets.
     """
     found: list[Line] = []
     for decision in log:
@@ -435,6 +436,7 @@ def decision_lines(log: Iterable[Decision]) -> list[Line]:
                     "name": decision.name or None,
                     "other": decision.other,
                     "undone": decision.undone,
+                    "by": decision.by or None,
                 }
             )
     return found

@@ -539,16 +539,17 @@ class Gallery:
             return log.add(make(list(log.decisions), list(log.apart)))
 
     @contextmanager
-    def deciding(self) -> Iterator[OpenLog]:
+    def deciding(self, by: str = "") -> Iterator[OpenLog]:
         """The log of decisions, open for more: all that the block adds is stored, or, if it raises, nothing.
 
-        Nobody else decides meanwhile.
+        Nobody else decides meanwhile. A program that shows a key gives what the key is called.
         """
         with self._opened.lock:
             with self._opened.transaction(writing=True) as connection:
-                log = OpenLog(connection, self.path, *self._log.read(connection, self.path))
+                log = OpenLog(connection, self.path, *self._log.read(connection, self.path), by)
                 before = set_rows.version(connection)
                 yield log
+                log.sign()
                 after = set_rows.version(connection)
             # Only the log has changed, and only now for certain: nothing else need be read again.
             self._log.renew(log.decisions, after)

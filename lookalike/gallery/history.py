@@ -1,13 +1,14 @@
 """Events: what befell a gallery as a whole (forgets, upgrades, restores), and the copies made of it.
 
-An event tells counts and hashes only: never an id, a name or a path of what was forgotten.
+An event tells counts and hashes only: never an id, a name or a path of what was forgotten. Of decisions that
+a program made it tells the numbers, and what the key of the program is called.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +20,8 @@ from lookalike.gallery import schema
 # The format from which on a gallery keeps events.
 SINCE: Final = 4
 ADVICE: Final = "restore it from a backup"
+# The kind of event that tells whose key decisions were made with: no checksum of a decision knows of it.
+DECIDED: Final = "decided"
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,28 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Event]:
         if not _is_time(made) or not isinstance(kind, str) or not kind or details is None:
             raise damaged_rows(path, f"entry {number!r} of its history is none", ADVICE)
         found.append(Event(number, made, kind, details))
+    return found
+
+
+def insert_makers(connection: sqlite3.Connection, by: str, numbers: Sequence[int], made: str) -> None:
+    """Write with whose key decisions of one time were made, in their transaction."""
+    insert(connection, DECIDED, {"by": by, "decisions": list(numbers)}, made)
+
+
+def makers(connection: sqlite3.Connection) -> dict[tuple[object, str], str]:
+    """Whose key was used, for each decision that was made with one, by its number and time.
+
+    A restored gallery may give a number again that is told of here: the time tells the two apart.
+    """
+    if schema.found(connection) < SINCE:
+        return {}
+    found: dict[tuple[object, str], str] = {}
+    asked = "SELECT made, said FROM events WHERE kind = ? ORDER BY number"
+    for made, text in connection.execute(asked, (DECIDED,)):
+        said = _object(text) or {}
+        by, numbers = said.get("by"), said.get("decisions")
+        if isinstance(by, str) and isinstance(numbers, list):
+            found |= {(number, made): by for number in numbers if isinstance(number, int)}
     return found
 
 

@@ -16,6 +16,7 @@ from lookalike.gallery.decisions import as_csv, decisions_table, people_table
 from lookalike.ranking import media_type
 from lookalike.web.films import FILM, ORIGINAL, PHOTO, UPLOAD
 from lookalike.web.jobs import Job, Jobs
+from lookalike.web.load import KEY
 from lookalike.web.models import (
     EvidenceAsk,
     EvidenceView,
@@ -78,6 +79,11 @@ def parts_of(request: Request) -> Parts:
     """The parts of the server that was asked."""
     parts: Parts = request.app.state.parts
     return parts
+
+
+def signed(request: Request) -> str:
+    """What the key is called that a program showed; empty for the page."""
+    return str(request.scope.get(KEY, ""))
 
 
 # The collection, its sets, searches and evidence.
@@ -178,13 +184,13 @@ def film(request: Request, token: str) -> FileResponse:
 @router.post("/api/judgements", response_model=Judged)
 def judge(request: Request, ask: JudgeAsk) -> Judged:
     """Say of some sets whether they show the person of another; of all of them, or of none."""
-    return parts_of(request).deciding.judge(ask.query, ask.targets, ask.verdict)
+    return parts_of(request).deciding.judge(ask.query, ask.targets, ask.verdict, signed(request))
 
 
 @router.post("/api/judgements/undo", response_model=Undone)
 def undo(request: Request, ask: UndoAsk) -> Undone:
     """Take decisions back, all of them or none; the last one unless numbers are given."""
-    return Undone(decisions=parts_of(request).deciding.undo(ask.numbers))
+    return Undone(decisions=parts_of(request).deciding.undo(ask.numbers, signed(request)))
 
 
 @router.get("/api/judgements", response_model=History)
@@ -236,25 +242,25 @@ def person(request: Request, number: Number) -> PersonPage:
 @router.post("/api/people", response_model=PersonMade)
 def name(request: Request, ask: NameAsk) -> PersonMade:
     """Say who some sets show; whoever is called so already gets these sets too."""
-    return parts_of(request).deciding.name(ask)
+    return parts_of(request).deciding.name(ask, signed(request))
 
 
 @router.post("/api/people/{number}/rename", response_model=PersonMade)
 def rename(request: Request, number: Number, ask: RenameAsk) -> PersonMade:
     """Call a person something else."""
-    return parts_of(request).deciding.rename(number, ask.name)
+    return parts_of(request).deciding.rename(number, ask.name, signed(request))
 
 
 @router.post("/api/people/{number}/merge", response_model=PersonMade)
 def merge(request: Request, number: Number, ask: MergeAsk) -> PersonMade:
     """Say that two people are one, who keeps the number and name of the second."""
-    return parts_of(request).deciding.merge(number, ask.into)
+    return parts_of(request).deciding.merge(number, ask.into, signed(request))
 
 
 @router.post("/api/people/{number}/split", response_model=PeopleMade)
 def split(request: Request, number: Number, ask: SplitAsk) -> PeopleMade:
     """Take sets out of a person; with a name they become a person of their own."""
-    return parts_of(request).deciding.split(number, ask.sets, ask.name)
+    return parts_of(request).deciding.split(number, ask.sets, ask.name, signed(request))
 
 
 @router.get("/api/groups", response_model=CensusView)
@@ -272,7 +278,7 @@ def group(request: Request, key: str) -> IdentityPage:
 @router.post("/api/groups", response_model=GroupMade)
 def answer(request: Request, ask: GroupAsk) -> GroupMade:
     """Say whether sets that are proposed are one person; it is one decision, and can be undone."""
-    return parts_of(request).proposing.answer(ask)
+    return parts_of(request).proposing.answer(ask, signed(request))
 
 
 # Uploads and jobs.

@@ -31,7 +31,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lookalike.web.keys import Keys
-from lookalike.web.load import OWNER, limited
+from lookalike.web.load import KEY, OWNER, later, limited
 from lookalike.web.wording import where
 
 logger = logging.getLogger(__name__)
@@ -161,9 +161,9 @@ class Guard:
             key = self._keys.find(request.headers["authorization"])
             if key is None:
                 return self._wrong_secret(request, "There is no such key.")
-            request.scope[OWNER] = True
+            request.scope[OWNER], request.scope[KEY] = True, key.name
             denied = self._keys.denied(key, request.method, request.scope["path"])
-            return None if denied is None else self._say(request, *denied)
+            return None if denied is None else later(self._say(request, *denied[:2]), denied.wait)
         # Two servers on one machine share its cookies, which know no ports: each has its own name.
         cookie = f"lookalike-{(request.scope.get('server') or ('', 0))[1]}"
         given = request.cookies.get(cookie, "").encode()
@@ -183,8 +183,9 @@ class Guard:
 
     def _wrong_secret(self, request: Request, sentence: str) -> Response:
         now = time.monotonic()
-        if len(self._wrong) == WRONG and now - self._wrong[0] < WITHIN:
-            return self._say(request, 429, "Too many wrong addresses or keys were tried: wait a minute.")
+        if len(self._wrong) == WRONG and (wait := self._wrong[0] + WITHIN - now) > 0:
+            said = "Too many wrong addresses or keys were tried: wait a minute."
+            return later(self._say(request, 429, said), wait)
         self._wrong.append(now)
         return self._say(request, 401, sentence)
 

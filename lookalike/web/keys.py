@@ -17,6 +17,8 @@ from lookalike.errors import BadInput, readable, unreadable
 READ, DECIDE, ADD = SCOPES = ("read", "decide", "add")
 # 128 random bits take 22 letters; digits, letters, hyphens and underscores need no quotation marks anywhere.
 KEY: Final = re.compile(r"[A-Za-z0-9_-]{22,200}")
+# Names are shown in the history of decisions.
+LONGEST_NAME: Final = 100
 LINE: Final = 1000
 # Requests that a key may make at once, and each second from then on.
 BURST, RATE = 60, 20.0
@@ -24,10 +26,11 @@ MAKE: Final = "python -c 'import secrets; print(secrets.token_urlsafe(24))' make
 
 
 class Denied(NamedTuple):
-    """Why a request with a key is refused."""
+    """Why a request with a key is refused; and how many seconds later it would not be, if time helps."""
 
     status: int
     words: str
+    wait: float = 0.0
 
 
 def scope_of(method: str, path: str) -> str | None:
@@ -96,7 +99,7 @@ class Keys:
         wait = key.wait(self._clock())
         if wait:
             said = f"This key asks too often: at most {BURST} at once and {RATE:.0f} a second. Wait a moment."
-            return Denied(429, said)
+            return Denied(429, said, wait)
         scope = scope_of(method, path)
         if scope is None:
             return Denied(403, "Keys are for the interface of programs, /api/ and its pictures and films.")
@@ -156,6 +159,10 @@ def _read_line(line: str, where: str) -> Key:
             f"{where} has {len(pieces)} words: write NAME SCOPES KEY, as in `nightly read,add ...`"
         )
     name, scopes, key = pieces
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise BadInput(
+            f"{where} has a name that is not one of at most {LONGEST_NAME} letters that can be seen"
+        )
     chosen = frozenset(scopes.split(","))
     if not chosen <= set(SCOPES):
         wrong = min(chosen - set(SCOPES))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Message, Receive
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -19,7 +21,8 @@ MOST_CONNECTIONS = 400
 FOR_HEADERS, FOR_BODY = 15.0, 60.0
 # What repeats is logged once in so many seconds.
 BETWEEN_LINES = 60.0
-OWNER = "lookalike.owner"
+# What the guard tells of a request: whether it showed the cookie or a key, and what the key is called.
+OWNER, KEY = "lookalike.owner", "lookalike.key"
 
 
 class LimitedProtocol(H11Protocol):
@@ -92,6 +95,13 @@ class Seldom(logging.Filter):
         record.msg, record.args = " ".join(record.getMessage().split())[:300], ()
         record.exc_info, record.exc_text = None, None
         return True
+
+
+def later(answer: Response, seconds: float) -> Response:
+    """The same answer, which says when to come again if that is a matter of time."""
+    if seconds > 0:
+        answer.headers["Retry-After"] = str(math.ceil(seconds))
+    return answer
 
 
 def limited(request: Request, receive: Receive, most: int) -> Receive:

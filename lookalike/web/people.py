@@ -44,7 +44,7 @@ NO_TITLES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Deciding:
-    """Records decisions and shows people.
+    """Records decisions and shows people. What a program decides is signed by what its key is called (`by`).
 
     Parameters
     ----------
@@ -57,20 +57,22 @@ class Deciding:
 
     # Decisions.
 
-    def judge(self, query: str, targets: Sequence[str], verdict: str) -> JudgedView:
+    def judge(self, query: str, targets: Sequence[str], verdict: str, by: str = "") -> JudgedView:
         """Say whether some sets show the person of another; keys."""
         catalogue = self._catalogue([query, *targets])
-        made = judge.judge(
-            self._gallery, catalogue.id(query), [catalogue.id(key) for key in targets], verdict
-        )
+        asked, answers = catalogue.id(query), [catalogue.id(key) for key in targets]
+        with self._gallery.deciding(by) as log:
+            made = judge.judge(log, asked, answers, verdict)
         return JudgedView(
             decisions=self._views([judgement.decision for judgement in made]),
             new=[judgement.decision.number for judgement in made if judgement.is_new],
         )
 
-    def undo(self, numbers: Sequence[int]) -> list[DecisionView]:
+    def undo(self, numbers: Sequence[int], by: str = "") -> list[DecisionView]:
         """Take decisions back, all of them or none; without numbers the last one, if there is any."""
-        return self._views(judge.undo_all(self._gallery, numbers or None))
+        with self._gallery.deciding(by) as log:
+            undone = judge.undo_all(log, numbers or None)
+        return self._views(undone)
 
     def history(self, offset: int, limit: int) -> History:
         """What was decided, the newest first; that something was undone stands at what was undone."""
@@ -103,30 +105,30 @@ class Deciding:
             raise NotFound("there is no such person: they were merged, or their name was undone")
         return self._page(catalogue, known, known.people[number])
 
-    def name(self, ask: NameAsk) -> PersonMade:
+    def name(self, ask: NameAsk, by: str = "") -> PersonMade:
         """Give sets a name."""
         catalogue = self._catalogue(ask.sets)
         ids = [catalogue.id(key) for key in ask.sets]
-        with self._gallery.deciding() as log:
+        with self._gallery.deciding(by) as log:
             person = judge.name(log, ids, ask.name, ask.person)
         return self._shown(person, log.new)
 
-    def rename(self, number: int, name: str) -> PersonMade:
+    def rename(self, number: int, name: str, by: str = "") -> PersonMade:
         """Call a person something else."""
-        with self._gallery.deciding() as log:
+        with self._gallery.deciding(by) as log:
             person = judge.rename(log, number, name)
         return self._shown(person, log.new)
 
-    def merge(self, number: int, into: int) -> PersonMade:
+    def merge(self, number: int, into: int, by: str = "") -> PersonMade:
         """Say that a person is the same as another."""
-        with self._gallery.deciding() as log:
+        with self._gallery.deciding(by) as log:
             person = judge.merge(log, number, into)
         return self._shown(person, log.new)
 
-    def split(self, number: int, sets: Sequence[str], name: str) -> PeopleMade:
+    def split(self, number: int, sets: Sequence[str], name: str, by: str = "") -> PeopleMade:
         """Take sets away from a person."""
         catalogue = self._catalogue(sets)
-        with self._gallery.deciding() as log:
+        with self._gallery.deciding(by) as log:
             judge.split(log, number, [catalogue.id(key) for key in sets], name)
         return PeopleMade(people=self.people().people, new=[decision.number for decision in log.new])
 
@@ -179,6 +181,7 @@ class Deciding:
                 person=one.number if one.makes_person else one.person,
                 name=one.name,
                 undone=one.number in undone,
+                by=one.by,
             )
             for one in made
         ]
@@ -269,7 +272,8 @@ def batched(log: Iterable[Decision]) -> list[list[Decision]]:
     """Put decisions together that were made in one request, as far as a gallery tells.
 
     It keeps the time to the second and no mark of a request. Verdicts that follow one another, of one kind on
-    one query in the same second, are one batch: faster than that nobody goes from clip to clip.
+    one query in the same second, are one batch: faster than that nobody goes from clip to clip. One key made
+    all of a batch, or none.
 
     Parameters
     ----------
@@ -285,7 +289,9 @@ def batched(log: Iterable[Decision]) -> list[list[Decision]]:
     last: tuple[object, ...] | None = None
     for decision in log:
         # An undo stands between two requests.
-        mark = (decision.made, decision.kind, decision.sets[0]) if decision.kind in VERDICTS else None
+        mark = None
+        if decision.kind in VERDICTS:
+            mark = (decision.made, decision.by, decision.kind, decision.sets[0])
         if mark is not None and mark == last and len(found[-1]) < MOST_AT_ONCE:
             found[-1].append(decision)
         elif decision.kind != "undo":

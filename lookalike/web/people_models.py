@@ -46,7 +46,7 @@ class Mentioned(View):
 
 
 class DecisionView(View):
-    """One decision, as a sentence and in its parts."""
+    """One decision, as a sentence and in its parts; `by` is the name of the key that it was made with."""
 
     number: int
     made: str
@@ -56,6 +56,7 @@ class DecisionView(View):
     person: int | None
     name: str
     undone: bool
+    by: str = ""
 
 
 class History(View):

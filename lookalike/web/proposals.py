@@ -86,13 +86,13 @@ class Proposing:
             timeline=moments([*sets, *likely]),
         )
 
-    def answer(self, ask: GroupAsk) -> GroupMade:
-        """Answer a proposal by one decision."""
+    def answer(self, ask: GroupAsk, by: str = "") -> GroupMade:
+        """Answer a proposal by one decision, which a program signs by what its key is called."""
         catalogue = self._browsing.catalogue(at_once=True)
         sets, others = ([catalogue.id(key) for key in keys] for keys in (ask.sets, ask.others))
         if ask.answer == "yes" and others:
             raise BadInput("who is the same has no others: give them all as one list of sets")
-        with self._gallery.deciding() as log:
+        with self._gallery.deciding(by) as log:
             known = Judged(log.decisions, log.apart)
             if ask.answer == "yes":
                 _join(log, known, sets, ask.name)

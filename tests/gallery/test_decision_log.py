@@ -11,6 +11,7 @@ import pytest
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable, NotFound
 from lookalike.faceset import Sighting
 from lookalike.gallery import decisions, schema
+from lookalike.gallery.backup import backup, restore
 from lookalike.gallery.decision_log import LONGEST_NAME, Decision, checked_name, draft
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.verify import verify
@@ -55,6 +56,71 @@ def test_what_was_decided_is_read_back(gallery: Gallery, path: Path) -> None:
     assert gallery.decisions() == expected
     with Gallery(path) as again:
         assert again.decisions() == expected
+
+
+def refused(gallery: Gallery) -> None:
+    """Decide something, and then what cannot be decided."""
+    with gallery.deciding("nightly") as log:
+        decisions.judge(log, "a", ["b"], "unsure")
+        decisions.judge(log, "a", ["nowhere"], "same")
+
+
+def test_a_decision_knows_the_key_it_was_made_with(gallery: Gallery, path: Path) -> None:
+    """Its checksum does not: what was decided before there were keys stays as it is."""
+    fill(gallery)
+    decisions.judge(gallery, "a", ["b"], "same")
+    with gallery.deciding("nightly") as log:
+        decisions.judge(log, "a", ["c", "d"], "different")
+        assert [one.by for one in log.new] == ["nightly", "nightly"]
+    with gallery.deciding("nightly"):
+        pass  # decides nothing, so nothing is told of it
+    with pytest.raises(NotFound):
+        refused(gallery)
+    told = [("same", ""), ("different", "nightly"), ("different", "nightly")]
+    for opened in (gallery, Gallery(path)):
+        assert [(one.kind, one.by) for one in opened.decisions()] == told
+        [event] = opened.events()
+        assert (event.kind, event.said) == ("decided", {"by": "nightly", "decisions": [2, 3]})
+    opened.close()
+    edit(path, "DELETE FROM events")
+    with Gallery(path) as again:
+        assert [one.by for one in again.decisions()] == ["", "", ""]
+    assert verify(path) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{}",
+        "no JSON",
+        "[1]",
+        '{"by": 7, "decisions": [1]}',
+        '{"by": "x", "decisions": 1}',
+        '{"by": "x", "decisions": ["1", null]}',
+    ],
+)
+def test_what_says_no_key_is_no_key(said: str, gallery: Gallery, path: Path) -> None:
+    fill(gallery).decide(same("a", "b"))
+    [made] = {one.made for one in gallery.decisions()}
+    gallery.close()
+    edit(path, f"INSERT INTO events (made, kind, said) VALUES ('{made}', 'decided', '{said}')")
+    with Gallery(path) as again:
+        assert [one.by for one in again.decisions()] == [""]
+
+
+def test_a_number_that_is_given_again_after_a_restore_has_no_key(gallery: Gallery, path: Path) -> None:
+    fill(gallery)
+    saved = backup(gallery, path.with_name("saved")).path
+    with gallery.deciding("nightly") as log:
+        decisions.judge(log, "a", ["b"], "same")
+    gallery.close()
+    restore(saved, path, replace=True)
+    with Gallery(path) as again:
+        assert [event.kind for event in again.events()] == ["decided", "restore"]
+    edit(path, "UPDATE events SET made = '2020-01-01T00:00:00+00:00' WHERE kind = 'decided'")  # long ago
+    with Gallery(path) as again:
+        decisions.judge(again, "c", ["d"], "same")
+        assert [(one.number, one.by) for one in again.decisions()] == [(1, "")]
 
 
 def test_who_decides_sees_all_that_was_decided(gallery: Gallery, path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lookalike import Gallery
 from lookalike.errors import BadInput, NotFound
 from lookalike.web.guard import HEADERS
 from lookalike.web.keys import BURST, RATE, SCOPES, Key, Keys, hashed, read_keys
@@ -127,6 +128,7 @@ def test_what_is_no_key_opens_nothing(server: Asker) -> None:
     for number in range(20):
         said = ask(server, "GET", "/api/gallery", f"wrong-{number}".ljust(22, "x"))
     assert said.status == 429
+    assert 1 <= int(said.header("retry-after") or 0) <= 60
     # Who has a right one is not held up by others who guess.
     assert ask(server, "GET", "/api/gallery", key).status == 200
 
@@ -142,8 +144,9 @@ def test_a_key_may_ask_so_often(tmp_path: Path) -> None:
     now = [0.0]
     key = Key("often", frozenset({"read"}), hashed(secret(("read",))), seen=0.0)
     with asker(fill(tmp_path / "g.gallery", 2, 2), keys=Keys([key], lambda: now[0])) as server:
-        said = [ask(server, "GET", "/api/jobs", secret(("read",))).status for _ in range(BURST + 3)]
-        assert said == [200] * BURST + [429] * 3
+        said = [ask(server, "GET", "/api/jobs", secret(("read",))) for _ in range(BURST + 3)]
+        assert [one.status for one in said] == [200] * BURST + [429] * 3
+        assert [one.header("retry-after") for one in said[-4:]] == [None, "1", "1", "1"]
         now[0] = 1 / RATE
         assert ask(server, "GET", "/api/jobs", secret(("read",))).status == 200
         assert (
@@ -152,6 +155,48 @@ def test_a_key_may_ask_so_often(tmp_path: Path) -> None:
         now[0] = 1000.0
         said = [ask(server, "GET", "/api/jobs", secret(("read",))).status for _ in range(BURST + 1)]
         assert said == [200] * BURST + [429]
+
+
+def test_a_decision_says_whose_key_made_it(tmp_path: Path) -> None:
+    path = fill(tmp_path / "g.gallery", 4, 2)
+    names = ("nightly", "Zoë;<b>&")
+    keys = Keys([Key(one, frozenset(SCOPES), hashed(one.ljust(22, "x"))) for one in names], count_up())
+    with asker(path, keys=keys) as server:
+        one, two, three, four = list(server.keys().values())[:4]
+
+        def say(by: str, where: str, asked: dict[str, Any]) -> list[int]:
+            said = ask(server, "POST", f"/api/{where}", by.ljust(22, "x"), asked)
+            assert said.status == 200, said
+            return said.json.get("new", [])
+
+        server.post("/api/judgements", {"query": one, "targets": [two], "verdict": "unsure"})  # on the page
+        [different] = say(names[0], "judgements", {"query": one, "targets": [three], "verdict": "different"})
+        [named] = say(names[1], "people", {"name": "Ada", "sets": [one]})
+        say(names[1], f"people/{named}/rename", {"name": "Ada L."})
+        [other] = say(names[0], "people", {"name": "Eve", "sets": [three, four]})
+        say(names[0], f"people/{other}/split", {"sets": [four], "name": "Grace"})
+        say(names[1], "groups", {"sets": [one, two], "answer": "no"})
+        say(names[0], "judgements/undo", {"numbers": [different]})
+        history = server.get("/api/judgements")["decisions"][::-1]
+        told = [(decision["kind"], decision["by"]) for decision in history]
+        assert told == [
+            ("unsure", ""),
+            ("different", names[0]),
+            ("name", names[1]),
+            ("rename", names[1]),
+            ("name", names[0]),
+            ("split", names[0]),
+            ("reject", names[1]),
+        ]
+        rows = server.get("/api/judgements.json")
+        assert [(row["what"], row["by"]) for row in rows if row["what"] == "undo"] == [("undo", names[0])]
+        page = server("GET", "/history").body.decode()
+        assert "with the key <bdi>nightly</bdi>" in page
+        assert "with the key <bdi>Zoë;&lt;b&gt;&amp;</bdi>" in page
+        made = server.parts.gallery.decisions()
+    with Gallery(path) as gallery:
+        assert gallery.decisions() == made
+        assert [event.kind for event in gallery.events()] == ["decided"] * 7
 
 
 # What a program does with them.
@@ -235,6 +280,8 @@ def test_a_key_file(tmp_path: Path) -> None:
         ("", "has no key"),
         ("# nothing\n", "has no key"),
         ("nightly read\n", "line 1 .* has 2 words"),
+        (f"{'n' * 101} read {'a' * 22}\n", "line 1 .* at most 100 letters"),
+        (f"night\u202ely read {'a' * 22}\n", "line 1 .* letters that can be seen"),
         ("nightly write aaaaaaaaaaaaaaaaaaaaaaaa\n", "scope 'write': choose from read, decide, add"),
         ("nightly read, aaaaaaaaaaaaaaaaaaaaaaaa\n", "scope ''"),
         ("nightly read short\n", "a key of 5 characters"),
