@@ -45,11 +45,11 @@ results: .venv/developed
 	$(BIN)/python -m benchmarks.real_faces $(if $(DATA),--data '$(DATA)') $(if $(YTF),--youtube-faces '$(YTF)') \
 	  $(if $(WORK),--work '$(WORK)')
 
-# What each option of the learnt second stage does; DATA as above.
+# What each option of the learnt re-ranker does; DATA as above.
 study: .venv/developed
 	$(BIN)/python -m benchmarks.study_learnt $(if $(DATA),--data '$(DATA)')
 
-# When to trust which second stage; DATA as above. WORK: where each gallery that is measured is kept, so that an
+# When to trust which re-ranker; DATA as above. WORK: where each gallery that is measured is kept, so that an
 # interrupted run goes on. ONLY: configurations, shapes, families or worlds; the rest stays as it was measured.
 stages: .venv/developed
 	$(BIN)/python -m benchmarks.study_stages $(if $(DATA),--data '$(DATA)') $(if $(WORK),--work '$(WORK)') \

@@ -29,11 +29,11 @@ def run(toy: bool) -> list[dict[str, Any]]:
     bare = seconds(lambda: multiply_upper_half(faces), 1)
     some = list(rows(tables, tables.sets[:40], list(range(40))))
 
-    def second_stage() -> None:
+    def reranking() -> None:
         for _ in in_order(lambda row: search.reranker.score(row, tables), some):
             pass
 
-    second = seconds(second_stage, 3) / len(some) * count
+    second = seconds(reranking, 3) / len(some) * count
     return [
         entry("learnt query to baseline row", whole / row, 1.3, sets=count, seconds=whole, row_seconds=row),
         entry(
@@ -44,7 +44,7 @@ def run(toy: bool) -> list[dict[str, Any]]:
             gigaflops=2.0 * faces.size * len(asked.arrays["faces"]) / row / 1e9,
         ),
         entry(
-            "second stage of all queries to bare multiplications of the index",
+            "re-ranker of all queries to bare multiplications of the index",
             second / bare,
             1.0,
             seconds=second,

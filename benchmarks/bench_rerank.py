@@ -1,4 +1,4 @@
-"""Rerank: the learnt second stage against every rival, given the same similarities and modes."""
+"""Rerank: the learnt re-ranker against every rival, given the same similarities and modes."""
 
 from __future__ import annotations
 

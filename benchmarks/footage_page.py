@@ -1,4 +1,4 @@
-"""The part of the page of results about films of real frames, written from its record alone."""
+"""The part of the page of results about videos of real frames, written from its record alone."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from lookalike.evaluation.statistics import ALPHA
 
 SHOWN = ("mean_anr", "map", "rank1")
 
-TEXT = """## Films of real frames
+TEXT = """## Videos of real frames
 
-{films} videos of {people} people, of which five frames each are at hand, were joined to films again: each
-frame stands for 0.4 s. `lookalike add` looked for faces in them as in any footage. {queries} films were asked
-for, leave-one-out, by `max_max`. The longest track of a film counts as its person, every other track as
+{films} videos of {people} people, of which five frames each are at hand, were joined to videos again: each
+frame stands for 0.4 s. `lookalike add` looked for faces in them as in any video. {queries} videos were asked
+for, leave-one-out, by `max_max`. The longest track of a video counts as its person, every other track as
 somebody else ({distractors} of them), even where it is the same person again: a torn track costs twice.
 
-Between two frames lie seconds, so the films jump, and a jump that looks like a cut tears a track. `{first}`,
+Between two frames lie seconds, so the videos jump, and a jump that looks like a cut tears a track. `{first}`,
 which can tell people apart, joins such tracks again; `lbp` cannot. How they are joined was devised on these
-same films, after it was seen that they tear: on others it may do worse. `deep` describes the same tracks.
+same videos, after it was seen that they tear: on others it may do worse. `deep` describes the same tracks.
 
 | | joined | not joined |
 |---|---|---|
@@ -27,10 +27,10 @@ same films, after it was seen that they tear: on others it may do worse. `deep` 
 
 COUNTS = {
     "tracks": "tracks",
-    "one_track": "films with one track",
-    "one_main_track": "films with one track that has 90 % of all faces",
-    "whole_track": "films with a track from the first frame to the last",
-    "no_track": "films without a track",
+    "one_track": "videos with one track",
+    "one_main_track": "videos with one track that has 90 % of all faces",
+    "whole_track": "videos with a track from the first frame to the last",
+    "no_track": "videos without a track",
 }
 
 
@@ -54,8 +54,8 @@ def section(found: dict[str, Any]) -> Iterator[str]:
     yield ""
     share = found["joined"]["one_main_track"] / found["films"]
     for words, value, aim in (
-        ("Films with one main track", share, aims["one_main_track"]),
-        (f"mAP of `{first['descriptor']}`, without a second stage", first["map"], aims["map"]),
+        ("Videos with one main track", share, aims["one_main_track"]),
+        (f"mAP of `{first['descriptor']}`, without a re-ranker", first["map"], aims["map"]),
         ("rank-1 of it", first["rank1"], aims["rank1"]),
     ):
         yield f"- {words}: {value:.3f}; the aim of {aim} is {'met' if value >= aim else 'not met'}."

@@ -21,7 +21,7 @@ INTRODUCTION = """# Results on real faces
 Made by `make results` on {date}, {machine}. No number on this page is typed by hand, but for
 those of the paper: the command measures, writes [results.json](results.json), and writes this page from it.
 The faces are not part of the project. With the three `.npz` files in a folder, `make results DATA=folder`
-makes the page again; a folder `ytf_frames` beside them adds the films; with the YouTube Faces Database,
+makes the page again; a folder `ytf_frames` beside them adds the videos; with the YouTube Faces Database,
 `make results YTF=folder` adds the paper's own table.
 
 Every set with a match is a query, left out of its own gallery as target and as proxy; the rest are

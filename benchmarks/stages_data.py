@@ -1,4 +1,4 @@
-"""The configurations of the study of second stages: collections described, prepared and compared."""
+"""The configurations of the study of re-rankers: collections described, prepared and compared."""
 
 from __future__ import annotations
 

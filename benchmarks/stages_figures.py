@@ -1,4 +1,4 @@
-"""The figures of the page about second stages, from its record."""
+"""The figures of the page about re-rankers, from its record."""
 
 from __future__ import annotations
 

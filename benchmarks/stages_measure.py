@@ -1,4 +1,4 @@
-"""What the study of second stages measures; labels only count, nothing is fitted to them."""
+"""What the study of re-rankers measures; labels only count, nothing is fitted to them."""
 
 from __future__ import annotations
 

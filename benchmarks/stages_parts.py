@@ -30,7 +30,7 @@ Numbers = NDArray[np.int64]
 
 
 def fit_part(tables: Tables, name: str) -> Reranker:
-    """A second stage fitted to a part of a gallery.
+    """A re-ranker fitted to a part of a gallery.
 
     `train` would look for the name of `LookedUp` among all installed packages, which takes longer than
     fitting a few sets.

@@ -82,7 +82,7 @@ def study(case: Case, stage: str, judged: int) -> tuple[int, list[float]]:
 
 
 def lines(data: Path, folder: Path, judged: int) -> Iterator[str]:
-    """A line of the table for each configuration and second stage."""
+    """A line of the table for each configuration and re-ranker."""
     for case in Cases(data, folder):
         for stage in STAGES:
             queries, found = study(case, stage, judged)
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the .npz files")
     parser.add_argument("--judged", type=int, default=5, help="how many answers the user judges")
     options = parser.parse_args()
-    print(f"| faces | second stage | queries | {' | '.join(RULES)} | refine |")
+    print(f"| faces | re-ranker | queries | {' | '.join(RULES)} | refine |")
     print("|" + "---|" * (len(RULES) + 4))
     try:
         with tempfile.TemporaryDirectory() as name:

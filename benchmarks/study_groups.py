@@ -318,7 +318,7 @@ ABOUT = (
     "group has wrongly. *Under .97* counts kinds by their mean precision, *worst* is that of the worst",
     "gallery. *Held to .97* is the setting of most recall among those whose mean precision over all",
     "galleries of the descriptor is .97 or more. The constants of ours were chosen on draws of the same",
-    "actors and on ytf_dev: only the films are new to them.",
+    "actors and on ytf_dev: only the videos are new to them.",
 )
 
 

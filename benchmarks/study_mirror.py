@@ -23,7 +23,7 @@ STAGES = ("baseline", "adaptive")
 
 
 def rows(data: Path, folder: Path) -> Iterator[str]:
-    """A line of the table for each collection and second stage."""
+    """A line of the table for each collection and re-ranker."""
     for number, collection in enumerate(collections(data, None, folder)):
         path = folder / f"{number}.gallery"
         add(path, [collection.source], "lbp")
@@ -54,7 +54,7 @@ def main() -> None:
             raise NotFound(f"there are no faces in {options.data}: give --data")
     except LookalikeError as reason:
         sys.exit(f"study: {reason}")
-    print("| collection | second stage | ANR < 0.3 | with mirror | mAP | with mirror |")
+    print("| collection | re-ranker | ANR < 0.3 | with mirror | mAP | with mirror |")
     print("|---|---|---|---|---|---|")
     print("\n".join(found))
 

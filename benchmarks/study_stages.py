@@ -88,7 +88,7 @@ def _configuration(cases: Cases, name: str) -> dict[str, Any]:
 
 
 def defaults(cases: Cases) -> dict[str, Any]:
-    """Pictures of YouTube Faces with nothing but defaults, beside no preparation and no second stage."""
+    """Pictures of YouTube Faces with nothing but defaults, beside no preparation and no re-ranker."""
     found: dict[str, Any] = {}
     with Gallery(cases.gallery(YTF)) as gallery:
         labels = {id: cases.labels(YTF)[id] for id in gallery.ids()}

@@ -57,7 +57,7 @@ class Sighting:
     turn : float
         From 0, seen from the front, to 1, seen from the side.
     time : float, optional
-        Seconds from the start of the film; none in a photo.
+        Seconds from the start of the video; none in a photo.
     """
 
     box: Box
@@ -112,14 +112,14 @@ class Sighting:
 
 
 def box_at(sightings: Sequence[Sighting], time: float) -> Box:
-    """Where a face of a film is at a time: between the sightings before and after it, in even motion.
+    """Where a face of a video is at a time: between the sightings before and after it, in even motion.
 
     Parameters
     ----------
     sightings : sequence of Sighting
         One at least, each with its time; before the first and after the last the face stands still.
     time : float
-        Seconds from the start of the film.
+        Seconds from the start of the video.
     """
     ordered = sorted(sightings, key=lambda one: one.time or 0.0)
     place = bisect_left(ordered, time, key=lambda one: one.time or 0.0)

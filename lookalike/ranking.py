@@ -151,11 +151,11 @@ class Answer:
     id : str
         The set.
     score : float
-        How sure the second stage is that it shows the query's person.
+        How sure the re-ranker is that it shows the query's person.
     baseline : float
         How alike the two sets are by themselves.
     baseline_rank : int
-        Its place without the second stage, among the same sets.
+        Its place without the re-ranker, among the same sets.
     through : str or None
         The proxy that made the score; None if no single one did.
     probability : float or None

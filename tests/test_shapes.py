@@ -16,7 +16,7 @@ from lookalike.indexing.fit import calibrate
 from tests.real_shaped import DIMENSION, real_shaped
 
 TRIED = ("tv", "family", "3x30", "5x75", "20x12", "40x4", "one40", "singletons", "small")
-# Shapes in which a second stage should be sure of many matches: one that says nothing is never wrong.
+# Shapes in which a re-ranker should be sure of many matches: one that says nothing is never wrong.
 MANIFEST = ("tv", "family", "3x30", "5x75", "20x12", "40x4")
 # Small galleries have few queries: one of them alone says little.
 DRAWS = {"singletons": 4, "small": 4}

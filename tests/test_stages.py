@@ -1,4 +1,4 @@
-"""The page about second stages is what its record says, and the study measures what it names."""
+"""The page about re-rankers is what its record says, and the study measures what it names."""
 
 from __future__ import annotations
 

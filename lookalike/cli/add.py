@@ -21,61 +21,66 @@ def add(
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="Videos, photos and folders of them; YouTube Faces, .npz and Parquet files, lists of faces.",
+            help="Videos, photos and folders of them; or ready-made faces (.npz, Parquet, csv ...).",
         ),
     ],
     descriptor: Annotated[
         str | None,
-        typer.Option(help="What describes faces (default: as in the gallery, or sface; lbp if --cropped)."),
+        typer.Option(
+            metavar="NAME",
+            help="Model that describes faces (default: that of the gallery, or sface; lbp with --cropped).",
+        ),
     ] = None,
     cropped: Annotated[
         bool | None,
         typer.Option(
             "--cropped/--photos",
-            help="Pictures are faces cut out already, an innermost folder being a set; or photos to look for "
-            "faces in (default: as in the gallery, or photos).",
+            help="Take pictures as face crops, each innermost folder a set; or as photos in which to find "
+            "faces (default: as in the gallery; photos if it is new).",
             show_default=False,
         ),
     ] = None,
     rate: Annotated[
-        float, typer.Option(metavar="N", help="Look for faces in N frames of each second of video.")
+        float, typer.Option(metavar="N", help="Frames per second of video in which to look for faces.")
     ] = 5.0,
     array: Annotated[
-        str | None, typer.Option(help="Array of the source (default: images, or the only one).")
+        str | None,
+        typer.Option(metavar="NAME", help="Array or column to read (default: images, or the only one)."),
     ] = None,
     features: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="The .npy or .npz file that describes a list (csv, IJB, MOT, COCO, RTTM)."
+            metavar="FILE", help="The .npy or .npz file of vectors for a list (csv, IJB, MOT, COCO, RTTM)."
         ),
     ] = None,
     columns: Annotated[
         str | None,
         typer.Option(
             metavar="NAME=COLUMN,...",
-            help="What columns of a Parquet or .npz file are called, as in set_id=video,source=file.",
+            help="Column names of a Parquet or .npz file, as in set_id=video,source=file.",
         ),
     ] = None,
     most: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Keep at most N faces of a set, evenly spread (default: all; 50 of a track)."
+            metavar="N", help="Most faces to keep of a set, evenly spread (default: all; 50 of a track)."
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be looked at in videos and photos.")
+        bool,
+        typer.Option("--dry-run", help="Only say which videos and photos are new, and how long they take."),
     ] = False,
     engine: Annotated[
         str,
         typer.Option(
-            "--engine", metavar="NAME", help="Where videos and photos are looked through: local or ray."
+            "--engine", metavar="NAME", help="Where to look through videos and photos: local or ray."
         ),
     ] = "local",
     address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Add the faces of videos and photos to a gallery, or sets of ready-made faces."""
+    """Add faces to a gallery: from videos and photos, or ready-made."""
     from lookalike.cli.find import open_engine
     from lookalike.ingest.add import add as add_sources
 
@@ -138,11 +143,11 @@ def _columns(text: str) -> dict[str, str]:
 
 def describe(
     gallery: GalleryPath,
-    descriptor: Annotated[str, typer.Option(help="What describes faces, as in onnx:model=FILE.")],
+    descriptor: Annotated[str, typer.Option(metavar="NAME", help="The other model, as in onnx:model=FILE.")],
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Describe every face anew by another model, from the pictures that the gallery keeps, and use that."""
+    """Describe all faces with another model, from the pictures in the gallery."""
     from lookalike import open_gallery
     from lookalike.ingest.redescribe import describe as describe_again
 

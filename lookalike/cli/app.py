@@ -16,40 +16,51 @@ from typer.core import TyperCommand, TyperGroup
 from lookalike import __version__
 from lookalike.cli.output import Json, Progresses, Quiet
 
-# Where the function of each command lies, in the order in which a newcomer needs them.
-COMMANDS: Final = {
-    "open": "serve.open_folder",
-    "demo": "app.demo",
-    "add": "add.add",
-    "describe": "add.describe",
-    "index": "gallery.index",
-    "train": "gallery.train",
-    "find": "find.find",
-    "explain": "find.explain",
-    "people": "people.people",
-    "judge": "decisions.judge",
-    "name": "decisions.name",
-    "undo": "decisions.undo",
-    "serve": "serve.serve",
-    "mcp": "mcp.mcp",
-    "evaluate": "evaluate.evaluate",
-    "compare": "evaluate.compare",
-    "status": "gallery.status",
-    "list": "gallery.list_sets",
-    "remove": "gallery.remove",
-    "forget": "gallery.forget",
-    "export": "exchange.export",
-    "import": "exchange.import_names",
-    "merge": "gallery.merge",
-    "split": "gallery.split",
-    "verify": "backup.verify",
-    "backup": "backup.backup",
-    "restore": "backup.restore",
-    "upgrade": "backup.upgrade",
-    "history": "backup.history",
-    "doctor": "app.doctor",
-    "models": "app.models",
+# Where the function of each command lies, by what it is for, in the order in which a newcomer needs them.
+PANELS: Final = {
+    "Start here": {"open": "serve.open_folder", "demo": "app.demo"},
+    "Build a gallery": {
+        "add": "add.add",
+        "describe": "add.describe",
+        "index": "gallery.index",
+        "train": "gallery.train",
+    },
+    "Search": {
+        "find": "find.find",
+        "explain": "find.explain",
+        "serve": "serve.serve",
+        "mcp": "mcp.mcp",
+        "export": "exchange.export",
+    },
+    "Say who is who": {
+        "people": "people.people",
+        "judge": "decisions.judge",
+        "name": "decisions.name",
+        "undo": "decisions.undo",
+        "history": "backup.history",
+        "import": "exchange.import_names",
+    },
+    "Keep a gallery": {
+        "status": "gallery.status",
+        "list": "gallery.list_sets",
+        "remove": "gallery.remove",
+        "forget": "gallery.forget",
+        "verify": "backup.verify",
+        "backup": "backup.backup",
+        "restore": "backup.restore",
+        "upgrade": "backup.upgrade",
+        "merge": "gallery.merge",
+        "split": "gallery.split",
+    },
+    "Measure and check": {
+        "evaluate": "evaluate.evaluate",
+        "compare": "evaluate.compare",
+        "doctor": "app.doctor",
+        "models": "app.models",
+    },
 }
+PANEL_OF: Final = {name: panel for panel, commands in PANELS.items() for name in commands}
+COMMANDS: Final = {name: function for commands in PANELS.values() for name, function in commands.items()}
 # Options of `forget` as they were called before 0.14, which go on working.
 FORMER: Final = {"bar": "block", "bar-alike": "block-alike", "barred": "blocked", "unbar": "unblock"}
 SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -80,6 +91,17 @@ class Command(TyperCommand):
     def get_help_option(self, ctx: Any) -> Any:
         """The option --help, which does nothing unless it is given."""
         return _lighten(super().get_help_option(ctx), _unless_given)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What a command needs behind its name; versions of Typer write it differently."""
+        pieces = ["[OPTIONS]"]
+        for one in self.params:
+            word = one.metavar or ""
+            if one.param_type_name == "argument":
+                pieces.append(word if one.required or word[0] == "[" else f"[{word}]")
+            elif one.required:
+                pieces.append(f"{one.opts[0]} {word}")
+        return pieces
 
 
 def _lighten_all(command: Any) -> None:
@@ -122,7 +144,7 @@ def _plain(kind: type, word: str) -> Any:
 
 
 class Commands(TyperGroup):
-    """The commands, each loaded when it is called: who asks need not wait for what reads films."""
+    """The commands, each loaded when it is called: who asks need not wait for what reads videos."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -152,7 +174,7 @@ def _command(name: str) -> Any:
     module, _, function = COMMANDS[name].partition(".")
     alone = typer.Typer(add_completion=False)
     found = getattr(import_module(f"lookalike.cli.{module}"), function)
-    alone.command(name, cls=Command, **SETTINGS.get(name, {}))(found)
+    alone.command(name, cls=Command, rich_help_panel=PANEL_OF[name], **SETTINGS.get(name, {}))(found)
     return typer.main.get_command(alone)
 
 
@@ -162,9 +184,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Show me everything with this person in it: find face sets in an unlabelled collection.",
-    epilog="Exit codes: 0 done, 1 a mistake of ours, 2 wrong usage, 3 bad input, 4 not found, 5 conflict, "
-    "6 unreadable gallery, 7 storage failed, 129 terminal closed, 130 interrupted, 143 ended.",
+    help="Find a person in videos and photos that nobody has labelled.",
+    epilog="Exit codes: 0 done, 1 a bug, 2 wrong usage, 3 bad input, 4 not found, 5 conflict, "
+    "6 unreadable gallery, 7 storage failed, 129 terminal closed, 130 interrupted, 143 terminated.",
 )
 
 
@@ -177,7 +199,7 @@ def start(
     ] = None,
     manual: Annotated[bool, typer.Option("--manual", help="Print the man page.")] = False,
 ) -> None:
-    """Find face sets in an unlabelled collection."""
+    """Find a person in videos and photos that nobody has labelled."""
     if not (version or completion is not None or manual) and context.invoked_subcommand:
         return
     from lookalike.cli import manual as made
@@ -194,14 +216,16 @@ def start(
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--out", help="Where to put the collection.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(help="Another seed draws other people.")] = 0,
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for the drawn collection.")
+    ] = Path("demo"),
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed; another one draws other people.")] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page at the end, if there is a screen.")
     ] = True,
     quiet: Quiet = False,
 ) -> None:
-    """Draw a collection of people who never existed, and find them: the whole tour in a minute."""
+    """Take the tour in a minute: draw people who never existed, find one of them, open the page."""
     from lookalike.cli import serve
     from lookalike.cli.demo import run
 
@@ -212,14 +236,14 @@ def demo(
 
 
 def doctor(json: Json = False) -> None:
-    """Say which parts work on this machine, and what to install for the others."""
+    """Check what works on this machine, and say what to install for the rest."""
     from lookalike.cli.doctor import report_parts
 
     report_parts(json)
 
 
 def models(json: Json = False) -> None:
-    """Name every model file: its SHA-256, licence, source, what it was trained on, for whom it is weak."""
+    """List the model files: SHA-256, licence, source, training data, known weaknesses."""
     from lookalike.cli.doctor import report_models
 
     report_models(json)

@@ -30,13 +30,13 @@ def verify(
         bool,
         typer.Option(
             "--repair",
-            help="Make damaged derived tables again; take a file that lacks its journal as it is.",
+            help="Rebuild damaged derived tables; accept a file that lacks its journal.",
         ),
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Read all of a gallery and of what is derived from it, and say what is damaged."""
+    """Check a gallery, and everything derived from it, for damage."""
     from lookalike.errors import GalleryUnreadable
     from lookalike.gallery.journal import take_as_it_is
     from lookalike.gallery.verify import verify as read_all
@@ -99,7 +99,7 @@ def backup(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Copy a gallery as it is now into one file, also while others write it."""
+    """Copy a gallery to one file, even while others write to it."""
     from lookalike import open_gallery
     from lookalike.gallery.backup import backup as back_up
 
@@ -118,15 +118,15 @@ def backup(
 
 
 def restore(
-    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="What `backup` wrote.")],
+    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="A file written by `backup`.")],
     gallery: GalleryPath,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace a gallery that is there, and keep it beside.")
+        bool, typer.Option("--replace", help="Replace an existing gallery, and keep the old file beside it.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make a gallery of a backup, after reading all of it."""
+    """Restore a gallery from a backup, after checking all of it."""
     from lookalike.gallery.backup import restore as bring_back
 
     made = bring_back(backup, gallery, replace, Progresses(quiet))
@@ -146,13 +146,11 @@ def restore(
 
 def upgrade(
     gallery: GalleryPath,
-    no_keep: Annotated[
-        bool, typer.Option("--no-keep", help="Do not keep the file of the old format.")
-    ] = False,
+    no_keep: Annotated[bool, typer.Option("--no-keep", help="Do not keep the old file.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Bring a gallery of an older version to today's format; the old file stays until all is done."""
+    """Upgrade a gallery to the current format, and keep the old file."""
     from lookalike.gallery.backup import upgrade as bring_up
 
     made = bring_up(gallery, not no_keep, Progresses(quiet))
@@ -167,7 +165,7 @@ def upgrade(
 
 
 def history(gallery: GalleryPath, json: Json = False) -> None:
-    """List judgements, forgets, upgrades and restores of a gallery, newest last."""
+    """List decisions, forgets, upgrades and restores, newest last."""
     from lookalike import open_gallery
     from lookalike.gallery.history import DECIDED
 

@@ -23,7 +23,7 @@ def judge(
     verdict: Annotated[str, typer.Argument(metavar="VERDICT", help="same, different or unsure.")],
     json: Json = False,
 ) -> None:
-    """Say whether two sets show one person; what was said of the two before is replaced."""
+    """Decide whether two sets show one person; this replaces an earlier decision on the two."""
     from lookalike import open_gallery
     from lookalike.gallery.decisions import judge as say_of
 
@@ -40,13 +40,10 @@ def judge(
 def name(
     gallery: GalleryPath,
     set_id: SetId,
-    called: Annotated[str, typer.Argument(metavar="NAME", help="What the person is called.")],
+    called: Annotated[str, typer.Argument(metavar="NAME", help="The name of the person.")],
     json: Json = False,
 ) -> None:
-    """Say who a set shows, and all that is confirmed to show the same person.
-
-    Whoever is called so already gets the set too.
-    """
+    """Name the person that a set shows; a person of that name gets the set too."""
     from lookalike import open_gallery
     from lookalike.gallery.decisions import name as give_name
 
@@ -64,11 +61,15 @@ def undo(
     gallery: GalleryPath,
     number: Annotated[
         int | None,
-        typer.Option("--decision", metavar="N", help="Which one, by the number that `history` tells."),
+        typer.Option(
+            "--decision",
+            metavar="N",
+            help="The decision to undo, by its number in `history` (default: the last).",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Take back the last decision that stands, or another one; an undo itself is final: decide anew."""
+    """Undo the last decision, or another one; an undo itself cannot be undone."""
     from lookalike import open_gallery
     from lookalike.gallery.decisions import undo as take_back
 

@@ -41,31 +41,38 @@ def evaluate(
     gallery: GalleryPath,
     labels: Annotated[
         list[Path],
-        typer.Option(help="csv with set_id,person, .npz with set_names, set_person, YouTube Faces folder."),
+        typer.Option(
+            metavar="FILE",
+            help="csv of set_id,person; .npz of set_names, set_person; or a YouTube Faces folder.",
+        ),
     ],
     rerankers: Annotated[
         str | None,
-        typer.Option(help="Re-rankers to compare, separated by commas, or all (default: auto)."),
+        typer.Option(
+            metavar="A,B,C", help="Re-rankers to compare, separated by commas, or all (default: auto)."
+        ),
     ] = None,
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",
     seed: Seed = 0,
     seeds: Annotated[
-        int | None, typer.Option(help="How many seeds, from --seed on (default: 1, in a report 3).")
+        int | None,
+        typer.Option(metavar="N", help="Number of seeds, from --seed on (default: 1; with --report 3)."),
     ] = None,
     queries: Annotated[
         list[Path] | None,
-        typer.Option(help="Ask for the sets of this gallery or source, from outside the gallery."),
+        typer.Option(metavar="SOURCE", help="Use the sets of another gallery or source as queries."),
     ] = None,
     split: Annotated[
-        bool, typer.Option("--split", help="Take one set of each person out and ask for it from outside.")
+        bool,
+        typer.Option("--split", help="Take one set of each person out of the gallery and use it as a query."),
     ] = False,
     count_query: Annotated[
         bool,
         typer.Option(
             "--count-query",
-            help="Count the query as its own match, found first, to compare with figures that were made so: "
-            "an ANR becomes c / (c + 1) of itself with c matches, rank-1 and match in 100 are always 1.",
+            help="Count the query as its own first match, to compare with figures that do so: with c matches "
+            "the ANR becomes c / (c + 1) of itself, and rank-1 and match in 100 are always 1.",
         ),
     ] = False,
     decisions: Annotated[
@@ -78,22 +85,26 @@ def evaluate(
     ] = False,
     by: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Also every measure by what this column of the labels says."),
+        typer.Option(
+            metavar="COLUMN", help="Also give every measure by group, from this column of the labels."
+        ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a report with figures into this folder.")
+        Path | None, typer.Option(metavar="DIR", help="Also write a report with figures to this folder.")
     ] = None,
-    faces: Annotated[bool, typer.Option("--faces", help="The report may show pictures of faces.")] = False,
+    faces: Annotated[bool, typer.Option("--faces", help="Show pictures of faces in the report.")] = False,
     suspects: Annotated[
         bool,
-        typer.Option("--suspects", help="Measure nothing: list labels that are probably wrong, or double."),
+        typer.Option(
+            "--suspects", help="Measure nothing; list labels that are probably wrong or duplicates."
+        ),
     ] = False,
     engine: Engine = "local",
     address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure on your own data: every set with a match is a query, left out of its own gallery."""
+    """Measure on your own labels: each set with a match is a query, left out of the gallery."""
     from lookalike import index, open_gallery
     from lookalike.cli.output import print_evaluation, print_groups
     from lookalike.evaluation.experiment import Experiment, check_experiment
@@ -180,7 +191,7 @@ def compare(
     second: Annotated[Path, typer.Argument(metavar="B.json", help="report.json of another run.")],
     json: Json = False,
 ) -> None:
-    """Hold two recorded runs against each other, query by query where both asked the same."""
+    """Compare two recorded evaluations, query by query where both asked the same."""
     from lookalike.evaluation.compare import compare as compare_records
     from lookalike.evaluation.compare import read_record, words
     from lookalike.evaluation.measures import MEASURES

@@ -22,7 +22,9 @@ def export(
     gallery: GalleryPath,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE] [SET...]", help="The file to write, unless --out says, and set ids."),
+        typer.Argument(
+            metavar="[FILE] [SET...]", help="The file to write, unless --out is given; then set ids."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The file or folder to write; must not exist.")
@@ -34,23 +36,23 @@ def export(
     person: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="A person's sets; as npz, all that is held about them, in a folder."
+            metavar="NAME", help="The sets of a person; as npz, a folder with everything held about them."
         ),
     ] = None,
-    pictures: Annotated[Path | None, typer.Option(help="Also write the pictures into this folder.")] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also write the pictures to this folder.")
+    ] = None,
     rate: Annotated[
-        float | None, typer.Option(metavar="N", help="Frames a second of videos that do not say.")
+        float | None, typer.Option(metavar="N", help="Frame rate of videos that do not state one.")
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option(
-            metavar="CODE", help="Time code of the first frame of videos without one, as 01:00:00:00."
-        ),
+        typer.Option(metavar="CODE", help="Start time code of videos that have none, as 01:00:00:00."),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write sets or a person into a file: for `add`, a spreadsheet, an editor, a photo library, a reader."""
+    """Export sets or a person: to a spreadsheet, a video editor, a photo library, a page, `add`."""
     from lookalike import open_gallery
     from lookalike.gallery import export as work
 
@@ -107,7 +109,7 @@ def import_names(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Name people by the faces that a photo library marked (digiKam, Lightroom, Picasa: XMP regions)."""
+    """Import names from faces that a photo library marked: digiKam, Lightroom, Picasa (XMP)."""
     from lookalike import open_gallery
     from lookalike.exchange.names import read_names
 

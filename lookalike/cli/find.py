@@ -110,7 +110,7 @@ def read_question(
     face: int | None = None,
     at: str | None = None,
 ) -> Question:
-    """Make one question of set ids, photos and films that are given together, and of a person's sets."""
+    """Make one question of set ids, photos and videos that are given together, and of a person's sets."""
     if not texts and person is None:
         raise typer.BadParameter(
             "nothing is asked with: give a set id, a photo or a video as QUERY, or --person"
@@ -162,9 +162,9 @@ def find(
         typer.Option(metavar="NAME", help="Ask with every set that is confirmed to show this person."),
     ] = None,
     each: Annotated[
-        bool, typer.Option("--each", help="Ask with each QUERY by itself: they are not one person.")
+        bool, typer.Option("--each", help="Ask with each QUERY separately: they are different people.")
     ] = False,
-    top: Annotated[int, typer.Option(help="How many answers.")] = 10,
+    top: Annotated[int, typer.Option(metavar="N", help="Number of answers.")] = 10,
     reranker: OneReranker = "auto",
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",
@@ -174,46 +174,49 @@ def find(
     leave_out: Plain = False,
     picture: Annotated[
         Path | None,
-        typer.Option(help="Also draw the answers, or the faces to choose from, into this PNG file."),
+        typer.Option(
+            metavar="FILE",
+            help="Also draw the answers, or the faces to choose from, to this PNG file.",
+        ),
     ] = None,
     export: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the answers into this file.")
+        Path | None, typer.Option(metavar="FILE", help="Also write the answers to this file.")
     ] = None,
     format: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The format of --export (default: by its suffix).")
+        str | None, typer.Option(metavar="NAME", help="Format of --export (default: by its suffix).")
     ] = None,
     shortlist: Annotated[
         bool | None,
         typer.Option(
             "--shortlist/--exhaustive",
-            help="Rank a shortlist or all sets (default: a shortlist from 20,000 sets on, where it can be).",
+            help="Rank a shortlist or all sets (default: a shortlist from 20,000 sets on, if possible).",
             show_default=False,
         ),
     ] = None,
     since: Annotated[
         str,
-        typer.Option("--from", metavar="DATE", help="Only what was taken then or later: 2019, 2019-07-14."),
+        typer.Option(
+            "--from", metavar="DATE", help="Only what was taken on this date or later: 2019, 2019-07-14."
+        ),
     ] = "",
     until: Annotated[
-        str, typer.Option("--to", metavar="DATE", help="Only what was taken then or before.")
+        str, typer.Option("--to", metavar="DATE", help="Only what was taken on this date or before.")
     ] = "",
     file: Annotated[
         str, typer.Option(metavar="NAME", help="Only videos and photos with this in their path.")
     ] = "",
     quality: Annotated[
-        str, typer.Option(metavar="any|good", help="Only sets most of whose faces are clear.")
+        str, typer.Option(metavar="any|good", help="good: only sets with at least half of their faces clear.")
     ] = "any",
     beside: Annotated[
         str | None,
         typer.Option(
-            "--with", metavar="PERSON", help="List where both are seen: a set id, a photo or a name."
+            "--with", metavar="PERSON", help="List where both people are seen; a set id, a photo or a name."
         ),
     ] = None,
     without: Annotated[
         str | None,
-        typer.Option(
-            "--without", metavar="PERSON", help="List where the query is seen and this person is not."
-        ),
+        typer.Option("--without", metavar="PERSON", help="List where the query is seen without this person."),
     ] = None,
     seed: Seed = 0,
     engine: Engine = "local",
@@ -221,7 +224,7 @@ def find(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Order all sets by how likely they show the query's person."""
+    """Rank all sets by how likely they show the person of the query."""
     from lookalike import open_gallery, open_search
     from lookalike.search.filters import Filter, depth, narrowed
     from lookalike.search.query import Several, check_top
@@ -388,7 +391,7 @@ def explain(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show the evidence for one answer: the baseline, each proxy, s1 to s5, the regression, which faces."""
+    """Explain an answer: which faces are alike, and which other sets spoke for or against it."""
     from lookalike import open_gallery, open_search
     from lookalike.cli.output import print_explanation
 

@@ -49,40 +49,42 @@ def forget(
     gallery: GalleryPath,
     sets: Annotated[list[str] | None, typer.Argument(metavar="[SET...]", help="Set ids.")] = None,
     person: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Forget all sets of a person, and their names.")
+        str | None, typer.Option(metavar="NAME", help="Forget all sets of this person, and the name.")
     ] = None,
     bar: Annotated[
-        bool, typer.Option("--block", help="Keep hashes of files, sets and faces, so that none enters again.")
+        bool,
+        typer.Option(
+            "--block", help="Keep hashes of the files, sets and faces, so that they cannot be added again."
+        ),
     ] = False,
     bar_alike: Annotated[
         bool,
         typer.Option(
             "--block-alike",
-            help="Also keep what the person looks like (biometric data), so that nobody like them enters.",
+            help="Also keep what the person looks like (biometric data), to keep out new files of them.",
         ),
     ] = False,
     receipt: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the receipt here, without ids or names.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the receipt to this file, without ids or names."),
     ] = None,
-    barred: Annotated[
-        bool, typer.Option("--blocked", help="Forget nothing; list what must not enter again.")
-    ] = False,
+    barred: Annotated[bool, typer.Option("--blocked", help="Forget nothing; show the block list.")] = False,
     unbar: Annotated[
         int | None,
         typer.Option(
             "--unblock",
             metavar="N",
-            help="Forget nothing; let in again what forgetting N blocked.",
+            help="Forget nothing; take entry N off the block list.",
         ),
     ] = None,
     now: Annotated[
         bool,
-        typer.Option("--now", help="Rewrite a large file at once; alone: carry out a wipe that is due."),
+        typer.Option("--now", help="Rewrite a large file at once; alone, carry out a wipe that is due."),
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Forget sets or a person for good, with a receipt; keep them out from now on, if asked."""
+    """Erase sets or a person for good, with a receipt; and block them, if asked."""
     from lookalike import open_gallery
     from lookalike.gallery import forget as work
 
@@ -190,14 +192,14 @@ def index(
     prepare: Prepare = "auto",
     prepare_again: Annotated[
         bool,
-        typer.Option("--prepare-again", help="Learn the preparation anew, from the gallery as it is now."),
+        typer.Option("--prepare-again", help="Learn the preparation again, from the gallery as it is now."),
     ] = False,
     engine: Engine = "local",
     address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Prepare the sets and find the neighbours of each; only what is new is compared."""
+    """Compare all sets with each other, ahead of `find`; only new ones are compared."""
     from lookalike import index as open_tables
     from lookalike import open_gallery, registry
     from lookalike.cli.find import open_engine
@@ -232,7 +234,7 @@ def train(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Learn the re-ranker from the gallery itself, without a label."""
+    """Train the re-ranker on the gallery itself, without labels, ahead of `find`."""
     from lookalike import open_gallery, open_search, registry
     from lookalike.cli.find import open_engine, say_caution
 
@@ -260,7 +262,7 @@ def train(
 def status(
     gallery: GalleryPath, engine: Engine = "local", address: Address = None, json: Json = False
 ) -> None:
-    """Say what a gallery holds, which of its tables are up to date, and which slices of it are open where."""
+    """Show what a gallery holds, which tables are up to date, and what a cluster has open."""
     from lookalike import open_gallery
     from lookalike.cli.find import open_engine
     from lookalike.indexing.build import index_states
@@ -304,10 +306,10 @@ def _learnt(one: Mapping[str, Any], gallery: Path) -> str:
 
 def list_sets(
     gallery: GalleryPath,
-    files: Annotated[bool, typer.Option("--files", help="List videos and photos instead.")] = False,
+    files: Annotated[bool, typer.Option("--files", help="List videos and photos instead of sets.")] = False,
     json: Json = False,
 ) -> None:
-    """List the sets of a gallery, or the files it knows."""
+    """List the sets of a gallery, or its files."""
     from lookalike import open_gallery
 
     with open_gallery(gallery) as opened:
@@ -387,13 +389,13 @@ def remove(
 def merge(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="The folder of a gallery that an earlier version split."),
+        typer.Argument(metavar="DIR", help="The folder of the split gallery."),
     ],
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="The gallery file to make.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The gallery file to write.")],
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Bring a gallery that an earlier version split into several files back into one."""
+    """Merge the files of a gallery that version 0.9, 0.10 or 0.11 split."""
     from lookalike.gallery.split import merge as merge_files
 
     made = merge_files(folder, path, Progresses(quiet))

@@ -142,8 +142,14 @@ def _options(command: Any) -> list[str]:
         if _is_option(param):
             shown = ", ".join([*param.opts, *param.secondary_opts])
             value = "" if param.is_flag else " " + (param.metavar or "VALUE")
-            page += [".TP", f".B {_troff(shown + value)}", _troff(param.help)]
+            page += [".TP", f".B {_troff(shown + value)}", _troff(param.help + _default(param))]
     return page
+
+
+def _default(param: Any) -> str:
+    """The default of an option, if it has one that its help does not name."""
+    named = param.is_flag or param.default in (None, "") or callable(param.default) or "default" in param.help
+    return "" if named else f" [default: {param.default}]"
 
 
 def _plain(text: str | None) -> str:

@@ -27,7 +27,7 @@ INSTRUCTIONS: Final = (
 
 
 def mcp(gallery: GalleryPath) -> None:
-    """Answer programs that speak MCP over standard input and output: search, explain, people, status."""
+    """Serve read-only tools to MCP clients over stdio: search, explain, people, status."""
     from lookalike import open_gallery
 
     try:

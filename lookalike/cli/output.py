@@ -26,53 +26,57 @@ if TYPE_CHECKING:
     from lookalike.evaluation.results import Evaluation
     from lookalike.search.explain import Explanation, Line
 
-GalleryPath = Annotated[
-    Path, typer.Argument(metavar="GALLERY", help="The gallery file, or the folder of a split one.")
-]
+GalleryPath = Annotated[Path, typer.Argument(metavar="GALLERY", help="The gallery file.")]
 Query = Annotated[
-    str, typer.Argument(metavar="QUERY", help="A set id, a photo, a video, a folder of photos, an .npz file.")
+    str,
+    typer.Argument(metavar="QUERY", help="A set id, a photo, a video, a folder of photos or an .npz file."),
 ]
 Queries = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="QUERY...",
-        help="A set id, a photo, a video, a folder of photos, an .npz file; several are one person.",
+        help="A set id, a photo, a video, a folder of photos or an .npz file; several ask for one person.",
         show_default=False,
     ),
 ]
 Plain = Annotated[
     bool,
-    typer.Option("--plain", help="Leave out what was decided, and who was seen side by side."),
+    typer.Option("--plain", help="Ignore decisions, and who was seen together."),
 ]
 QuerySet = Annotated[
-    str | None, typer.Option("--set", metavar="ID", help="Which set of a QUERY that holds several.")
+    str | None, typer.Option("--set", metavar="ID", help="The set to ask with, if QUERY holds several.")
 ]
 Face = Annotated[
-    int | None, typer.Option(metavar="N", help="Which face of a photo or video, counted from the left.")
+    int | None,
+    typer.Option(metavar="N", help="The face to ask with, counted from the left, if QUERY shows several."),
 ]
 At = Annotated[
-    str | None, typer.Option(metavar="TIME", help="When the face is seen in a video, as 00:01:10 or 70.5.")
+    str | None, typer.Option(metavar="TIME", help="When the face is seen in the video, as 00:01:10 or 70.5.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
-Similarity = Annotated[str, typer.Option(help="Set similarity, with options as in max_max:samples=10.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks.")]
+Similarity = Annotated[
+    str, typer.Option(metavar="NAME", help="Set similarity, with options as in max_max:samples=10.")
+]
 Prepare = Annotated[
     str,
     typer.Option(
         "--prepare",
         metavar="NAME",
-        help="What is done to faces first, as in within:root=true; none leaves them as they are.",
+        help="Preparation of faces, with options as in within:root=true; or none.",
     ),
 ]
-Engine = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="Where sets are compared: local or ray.")
-]
+Engine = Annotated[str, typer.Option("--engine", metavar="NAME", help="Where to compare sets: local or ray.")]
 Address = Annotated[
     str | None,
-    typer.Option(metavar="HOST:PORT", help="The Ray cluster (default: one for as long as this runs)."),
+    typer.Option(metavar="HOST:PORT", help="The Ray cluster (default: one is started for this command)."),
 ]
-OneReranker = Annotated[str, typer.Option(help="Re-ranker, with options as in learnt:proxies=5.")]
-Seed = Annotated[int, typer.Option(help="Chooses the sets from which the re-ranker learns.")]
+OneReranker = Annotated[
+    str, typer.Option(metavar="NAME", help="Re-ranker, with options as in learnt:proxies=5.")
+]
+Seed = Annotated[
+    int, typer.Option(metavar="N", help="Seed for the random sets from which the re-ranker learns.")
+]
 
 
 # What a person sees in the terminal: progress, tables, errors in one line.
@@ -170,7 +174,7 @@ def say(text: str, quiet: bool = False) -> None:
 
 
 def seen_from_to(start: float | None, end: float | None) -> str:
-    """From when to when a set is seen in its film; nothing for what is in no film."""
+    """From when to when a set is seen in its video; nothing for what is in no video."""
     return "" if start is None or end is None else f"{timecode(start)} - {timecode(end)}"
 
 

@@ -29,21 +29,21 @@ def people(
     gallery: GalleryPath,
     yes: Annotated[
         str | None,
-        typer.Option(metavar="SET", help="Decide that everybody proposed with this set is one person."),
+        typer.Option(metavar="SET", help="Confirm: all sets proposed with this one show one person."),
     ] = None,
     no: Annotated[
-        str | None, typer.Option(metavar="SET", help="Decide that they are not: not to be proposed again.")
+        str | None, typer.Option(metavar="SET", help="Reject: do not propose these sets as one person again.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --yes: what they are called.")
+        str | None, typer.Option(metavar="NAME", help="With --yes: the name of the person.")
     ] = None,
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="List whom to compare: pairs whose answer would join most.")
+        bool, typer.Option("--pairs", help="List pairs of people to compare, the most useful first.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Tell who is in a gallery, largest first: named people, and groups of sets proposed as one person."""
+    """List the people in a gallery, largest first: named, confirmed and proposed."""
     from lookalike import open_gallery
     from lookalike.indexing.people import census
 

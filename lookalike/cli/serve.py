@@ -29,12 +29,14 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 Port = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Port to listen at; 0 is any that is free (default: 8417 or the next)."),
+    typer.Option(
+        metavar="N", help="Port to listen on; 0 takes any free one (default: 8417, or the next free)."
+    ),
 ]
 Host = Annotated[
     str,
     typer.Option(
-        metavar="ADDRESS", help="Address to listen at; any but this lets other machines reach the page."
+        metavar="ADDRESS", help="Address to listen on; any other lets other machines reach the page."
     ),
 ]
 Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")]
@@ -48,13 +50,15 @@ def serve(
     key_file: Annotated[
         Path | None,
         typer.Option(
-            "--key-file", metavar="FILE", help="Let programs in by keys: lines of a name, scopes and a key."
+            "--key-file",
+            metavar="FILE",
+            help="Let programs in by the keys in this file: name, scopes, key on each line.",
         ),
     ] = None,
     engine: Engine = "local",
     address: Address = None,
 ) -> None:
-    """Show a gallery as a local web page, on which people are found, judged and named."""
+    """Show a gallery as a local web page, to search, decide and name people."""
     _need_page()
     from lookalike.web.keys import Keys, read_keys
 
@@ -81,7 +85,7 @@ def open_folder(
     host: Host = "127.0.0.1",
     browser: Browser = True,
 ) -> None:
-    """Show who is in a folder of videos and photos as a local web page, and take the folder in meanwhile."""
+    """Show who is in a folder of videos and photos: a local web page that fills as people are found."""
     _need_page()
     from lookalike import open_gallery
     from lookalike.web.intake import alone_at, check_folder, check_gallery

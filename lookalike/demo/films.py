@@ -1,7 +1,7 @@
 """Films: short videos of one person, and whole collections of them under ids that tell nothing.
 
-Between films of a person much differs: the places with their light, the range of pose, the camera, what is
-worn, the hair a little. Within a film the face changes smoothly: from the light and pose of the first place
+Between videos of a person much differs: the places with their light, the range of pose, the camera, what is
+worn, the hair a little. Within a video the face changes smoothly: from the light and pose of the first place
 to those of the second, while one motion leads (turning, nodding, talking, walking past a lamp)
 and the others only sway. What is worn stays.
 """
@@ -42,7 +42,7 @@ def film(
     seed : int
         Which world.
     set_number : int
-        Which film of this person; the same whatever else is filmed.
+        Which video of this person; the same whatever else is filmed.
     frames : int
         How many pictures.
     size : int
@@ -64,7 +64,7 @@ def film(
 
 
 def check_film(frames: int, size: int, difficulty: float) -> None:
-    """Refuse films that cannot be made."""
+    """Refuse videos that cannot be made."""
     if frames < 1:
         raise BadInput(f"a film has 1 frame or more, got frames {frames}: ask for at least one")
     if not 0 <= difficulty <= 1:
@@ -73,7 +73,7 @@ def check_film(frames: int, size: int, difficulty: float) -> None:
 
 
 def script(rng: np.random.Generator, frames: int, difficulty: float) -> list[View]:
-    """Decide what every frame of a film shows.
+    """Decide what every frame of a video shows.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def script(rng: np.random.Generator, frames: int, difficulty: float) -> list[Vie
 
 @dataclass(frozen=True)
 class _Sway:
-    """A slow swing, at most once there and back in a film."""
+    """A slow swing, at most once there and back in a video."""
 
     phase: float
     pace: float
@@ -141,7 +141,7 @@ class _Sway:
 
 @dataclass(frozen=True)
 class _Scene:
-    """What a whole film has in common."""
+    """What a whole video has in common."""
 
     yaw: float
     pitch: float
@@ -234,7 +234,7 @@ _DIGITS: Final = 4
 
 @dataclass(frozen=True, eq=False)
 class DrawnSet:
-    """One film of a collection, with the name that only evaluation may see.
+    """One video of a collection, with the name that only evaluation may see.
 
     Parameters
     ----------
@@ -259,16 +259,16 @@ def draw_collection(
     difficulty: float = 0.5,
     seed: int = 0,
 ) -> Iterator[DrawnSet]:
-    """Draw a collection film by film, in the order of the ids.
+    """Draw a collection video by video, in the order of the ids.
 
     Parameters
     ----------
     people : int
-        How many people; adding some leaves the films of the others as they were, under other ids.
+        How many people; adding some leaves the videos of the others as they were, under other ids.
     sets : tuple of int
-        Fewest and most films of a person, both included.
+        Fewest and most videos of a person, both included.
     frames, size : int
-        Pictures in a film, and their width and height.
+        Pictures in a video, and their width and height.
     difficulty : float
         From 0 to 1; see `film`.
     seed : int
@@ -277,7 +277,7 @@ def draw_collection(
     Yields
     ------
     DrawnSet
-        One film at a time: nothing is drawn before it is asked for.
+        One video at a time: nothing is drawn before it is asked for.
     """
     if people < 1:
         raise BadInput(f"a collection has 1 person or more, got people {people}: ask for at least one")
@@ -298,7 +298,7 @@ def draw_collection(
 
 
 def write_collection(folder: Path, drawn: Iterable[DrawnSet]) -> None:
-    """Write films as folders of pictures, and who is who beside them.
+    """Write videos as folders of pictures, and who is who beside them.
 
     Pictures go to ``clips/<id>/<frame>.png``. ``labels.csv`` lies outside ``clips``, so that reading the
     clips never sees it, and comes last: where it is, the collection is complete.
@@ -308,7 +308,7 @@ def write_collection(folder: Path, drawn: Iterable[DrawnSet]) -> None:
     folder : Path
         Made if absent.
     drawn : iterable of DrawnSet
-        Films, written as they come.
+        Videos, written as they come.
     """
     labels = []
     try:

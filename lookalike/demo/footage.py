@@ -1,4 +1,4 @@
-"""Footage: a drawn film with cuts and several people, of which is known who is seen where and when."""
+"""Footage: a drawn video with cuts and several people, of which is known who is seen where and when."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DrawnTrack:
     Parameters
     ----------
     person : int
-        Index for `draw_person`, with the seed of the film.
+        Index for `draw_person`, with the seed of the video.
     times : array (n,)
         Seconds, one for every frame from the first in which half of the face or more is visible to the last.
     boxes : array (n, 4)
@@ -72,7 +72,7 @@ class DrawnTrack:
 
 @dataclass(frozen=True, eq=False)
 class DrawnFootage:
-    """A film that is drawn when it is looked at.
+    """A video that is drawn when it is looked at.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def draw_footage(
     seed: int = 0,
     difficulty: float = 0.2,
 ) -> DrawnFootage:
-    """Plan a film; nothing is drawn before its frames are asked for.
+    """Plan a video; nothing is drawn before its frames are asked for.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def draw_footage(
     size : tuple of int
         Width and height in pixels, even, at least half of 640 by 360; faces grow with it.
     seed : int
-        Which film.
+        Which video.
     difficulty : float
         From 0, all faces well lit, to 1.
 

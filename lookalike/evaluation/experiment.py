@@ -216,7 +216,7 @@ class Experiment:
         return next((name for name in self.names if name != BASELINE), None)
 
     def fitted(self, name: str, track: Track = silent, before: Before | None = None) -> list[Reranker]:
-        """The second stage, once for each seed if chance has a part in it; trained and kept if it was not."""
+        """The re-ranker, once for each seed if chance has a part in it; trained and kept if it was not."""
         chance = registry.build("rerankers", name).is_random
         seeds = self.seeds if chance else self.seeds[:1]
         return [train(self.tables, name, seed, self.gallery, track, before) for seed in seeds]

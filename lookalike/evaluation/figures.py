@@ -230,7 +230,7 @@ def proxies_cdf(
     anr_by_count : mapping of int to array (queries,)
         ANR for each number of proxies.
     baseline : array (queries,), optional
-        ANR without a second stage.
+        ANR without a re-ranker.
     """
     values = {
         str(count): checked(anr_by_count[count], f"the ANR of {count} proxies")

@@ -30,7 +30,7 @@ TARGETS = 100
 
 @runtime_checkable
 class Trained(Protocol):
-    """A second stage with a regressor that can say what it was trained on."""
+    """A re-ranker with a regressor that can say what it was trained on."""
 
     def training_rows(self, tables: Tables, rng: np.random.Generator) -> TrainingSet:
         """The rows that `fit` trained on, given a generator in the same state."""
@@ -89,7 +89,7 @@ def features_met(tables: Tables, reranker: Reranker, labels: Labels, seed: int) 
     Returns
     -------
     Met or None
-        None if the second stage has no regressor or found nothing to train it on, or nobody is there twice.
+        None if the re-ranker has no regressor or found nothing to train it on, or nobody is there twice.
     """
     if getattr(reranker, "regressor_", None) is None or not isinstance(reranker, Trained):
         return None

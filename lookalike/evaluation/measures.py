@@ -121,7 +121,7 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Sureness:
-    """What one second stage said about its first answers.
+    """What one re-ranker said about its first answers.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ from lookalike.search.feedback import refined_scoring
 from lookalike.search.query import Scoring, Search
 from lookalike.similarities.contract import Prepared, PreparedSets
 
-# A method: its second stage, or one for each seed.
+# A method: its re-ranker, or one for each seed.
 Methods = Mapping[str, Reranker | Sequence[Reranker]]
 # How sure each of them may be of its answers.
 Calibrations = Mapping[str, Sequence[Calibration]]
@@ -44,7 +44,7 @@ class _Decided(NamedTuple):
 
 @dataclass(frozen=True)
 class _Run:
-    """One fitted second stage; with counts, also what it says if only so many of its proxies speak."""
+    """One fitted re-ranker; with counts, also what it says if only so many of its proxies speak."""
 
     method: str
     search: Search
@@ -215,7 +215,7 @@ def _sureness(chances: NDArray[np.float64] | None, order: NDArray[np.int64]) -> 
 
 
 def _counts(reranker: Reranker, tables: Tables) -> tuple[int, ...]:
-    """How many proxies may speak; none to count for a second stage that does not ask them one by one."""
+    """How many proxies may speak; none to count for a re-ranker that does not ask them one by one."""
     most = min(reranker.asks, tables.neighbours.sets.shape[1] - 1)
     return tuple(range(1, most + 1))
 

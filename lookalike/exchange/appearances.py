@@ -1,4 +1,4 @@
-"""Appearances: where the people of some sets are seen, a row for each film and each photo."""
+"""Appearances: where the people of some sets are seen, a row for each video and each photo."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lookalike.ranking import Answer, Ranking
 
 @dataclass(frozen=True)
 class Appearance:
-    """A set in one film or photo.
+    """A set in one video or photo.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Appearance:
 
     @property
     def is_film(self) -> bool:
-        """Whether it is known when it is seen in a film."""
+        """Whether it is known when it is seen in a video."""
         return self.file is not None and self.file.kind == "video" and self.start is not None
 
     @property
@@ -137,9 +137,9 @@ class Selection:
     ranking : Ranking, optional
         If these are its answers.
     rate : float, optional
-        Frames a second of films that do not say.
+        Frames a second of videos that do not say.
     start : str, optional
-        Time code of the first frame of films that have none, or none that can be read.
+        Time code of the first frame of videos that have none, or none that can be read.
     remarks : list of str
         Sentences about what was left out, or placed otherwise than in the file.
     """

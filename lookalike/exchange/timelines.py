@@ -1,6 +1,6 @@
-"""Timelines: appearances in films as subtitles, edit lists, markers and OpenTimelineIO, to the frame.
+"""Timelines: appearances in videos as subtitles, edit lists, markers and OpenTimelineIO, to the frame.
 
-A time code counts the frames of a film, from the code on that is written in the film for its first frame.
+A time code counts the frames of a video, from the code on that is written in the video for its first frame.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CODE: Final = re.compile(r"(\d\d):(\d\d):(\d\d)([:;.,])(\d\d\d?)", re.ASCII)
 
 @dataclass(frozen=True)
 class Clock:
-    """How the frames of a film are counted.
+    """How the frames of a video are counted.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Clock:
         return self.nominal // 15 if self.drop else 0
 
     def frame(self, seconds: float) -> int:
-        """The first frame, from 0, that shows what a film shows at a time."""
+        """The first frame, from 0, that shows what a video shows at a time."""
         return max(0, math.ceil((Fraction(seconds) - ROUNDED) * self.rate))
 
     def code(self, frame: int) -> str:
@@ -130,7 +130,7 @@ def standard_rate(rate: Fraction) -> Fraction | None:
 
 @dataclass(frozen=True)
 class Film:
-    """A film with what is seen in it, in order of time; how long it is said to be, how long a frame lasts."""
+    """A video with what is seen in it, in order of time; how long it says it is, how long a frame lasts."""
 
     file: MediaFile
     clock: Clock
@@ -150,13 +150,13 @@ class Film:
 
 
 def films(chosen: Selection) -> list[Film]:
-    """The films of a selection, each with its own clock.
+    """The videos of a selection, each with its own clock.
 
     Raises
     ------
     BadInput
-        If nothing of it is seen in a film, or a film cannot be read or has no frame rate or a time code that
-        is none; it says what to give instead.
+        If nothing of it is seen in a video, or a video cannot be read, or has no frame rate or an invalid
+        time code; it says what to give instead.
     """
     found = _by_film(chosen)
     made = []
@@ -193,7 +193,7 @@ def _headers(found: Sequence[tuple[MediaFile, object]]) -> Iterator[Header | Loo
 
 
 def _clock(file: MediaFile, header: Header, chosen: Selection) -> Clock:
-    """How the frames of a film are counted, as it says itself or, where it does not, as is asked for."""
+    """How the frames of a video are counted, as it says itself or, where it does not, as is asked for."""
     rate = standard_rate(header.rate) if header.rate else None
     if rate is None:
         if chosen.rate is None:
@@ -227,7 +227,7 @@ def one_line(text: str) -> str:
 
 
 def _each_file(made: Iterable[tuple[str, str]], suffix: str) -> bytes | dict[str, bytes]:
-    """One file by itself; of several a folder, each called after its film."""
+    """One file by itself; of several a folder, each called after its video."""
     texts = list(made)
     if len(texts) == 1:
         return texts[0][1].encode("utf-8", "backslashreplace")
@@ -246,7 +246,7 @@ def _each_file(made: Iterable[tuple[str, str]], suffix: str) -> bytes | dict[str
 
 
 def as_vtt(chosen: Selection) -> bytes | dict[str, bytes]:
-    """Subtitles that name whoever is seen, one file for each film."""
+    """Subtitles that name whoever is seen, one file for each video."""
     found = _by_film(chosen)
     made = []
     for (file, seen), header in zip(found, _headers(found), strict=True):
@@ -282,7 +282,7 @@ def as_edl(chosen: Selection) -> bytes:
     Raises
     ------
     BadInput
-        If there are more than an edit list has room for, or films whose frames are counted in several ways.
+        If there are more than an edit list has room for, or videos whose frames are counted in several ways.
     """
     found = films(chosen)
     _check_events(sum(len(film.appearances) for film in found))
@@ -308,7 +308,7 @@ def as_edl(chosen: Selection) -> bytes:
 
 
 def as_markers(chosen: Selection) -> bytes | dict[str, bytes]:
-    """Markers for DaVinci Resolve, on a time line that begins with the film; a list for each film."""
+    """Markers for DaVinci Resolve, on a time line that begins with the video; a list for each video."""
     made = []
     for film in films(chosen):
         _check_events(len(film.appearances))
@@ -347,7 +347,7 @@ def _event(clock: Clock, number: int, reel: str, source: int, record: int, lengt
 
 
 def _reels(found: Sequence[Film]) -> dict[MediaFile, str]:
-    """A name of eight letters or digits for each film, none twice."""
+    """A name of eight letters or digits for each video, none twice."""
     reels: dict[MediaFile, str] = {}
     for film in found:
         stem = re.sub("[^A-Z0-9]", "", PurePath(film.name).stem.upper()) or "FILM"
@@ -363,7 +363,7 @@ def _reels(found: Sequence[Film]) -> dict[MediaFile, str]:
 
 
 def as_otio(chosen: Selection) -> bytes:
-    """A time line of all appearances, one behind the other, each clip with the clock of its own film."""
+    """A time line of all appearances, one behind the other, each clip with the clock of its own video."""
     found = films(chosen)
     clips = [_clip(film, one) for film in found for one in film.appearances]
     clock = found[0].clock

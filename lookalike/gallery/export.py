@@ -98,7 +98,7 @@ def export_as(
     ----------
     gallery : Gallery
     path : Path
-        Must not exist. Sidecars, and what has one file for each film if there are several, become a folder.
+        Must not exist. Sidecars, and what has one file for each video if there are several, become a folder.
     format : str
         One of `FORMATS`.
     ids : sequence of str, optional
@@ -108,9 +108,9 @@ def export_as(
     ranking : Ranking, optional
         Its answers, in their order.
     rate : float, optional
-        Frames a second of films that do not say.
+        Frames a second of videos that do not say.
     start : str, optional
-        Time code of the first frame of films that have none, or none that can be read.
+        Time code of the first frame of videos that have none, or none that can be read.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def export_person(gallery: Gallery, path: Path, name: str) -> int:
 
     ``sets.npz`` is what `export` writes, ``pictures/`` the pictures, ``vectors.npz`` what other models made
     of the faces (arrays ``names``, then ``0``, ``1`` and so on, one face a row), ``about.json`` all the rest:
-    names, sets, films and photos, decisions, and where each face was seen.
+    names, sets, videos and photos, decisions, and where each face was seen.
 
     Parameters
     ----------

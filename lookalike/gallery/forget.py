@@ -172,7 +172,7 @@ class Receipt:
     sets : tuple of str
         Ids of the sets.
     originals : tuple of str
-        Where the films and photos lay; they are not touched.
+        Where the videos and photos lay; they are not touched.
     """
 
     gallery: str

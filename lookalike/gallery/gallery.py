@@ -171,7 +171,7 @@ class Gallery:
             }
 
     def has_crops(self) -> bool:
-        """Whether some of its pictures came as crops, and were not found in films or photos."""
+        """Whether some of its pictures came as crops, and were not found in videos or photos."""
         with self._opened.transaction() as connection:
             unseen = " AND sighted IS NULL" if schema.found(connection) > 1 else ""
             asked = f"SELECT EXISTS (SELECT 1 FROM sets WHERE pictures > 0{unseen})"

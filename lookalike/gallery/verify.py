@@ -262,7 +262,7 @@ def _kind(path: Path) -> str | None:
 
 
 def _made_again(gallery: Gallery, kind: str, track: Track) -> bool:
-    """Make an index, a preparation or a second stage again; the rest is made when it is needed."""
+    """Make an index, a preparation or a re-ranker again; the rest is made when it is needed."""
     try:
         if kind.startswith("preparation "):
             transform.prepare(gallery, kind.removeprefix("preparation "), track)

@@ -86,7 +86,7 @@ def _fingerprint(tables: Tables, shaped_by: str) -> str:
     return hashlib.sha256(f"{tables.fingerprint}|{shaped_by}".encode()).hexdigest()[:32]
 
 
-# Train: fit a second stage on a gallery's tables, without a label.
+# Train: fit a re-ranker on a gallery's tables, without a label.
 
 
 # Raised whenever what is learnt, or how it is stored, changes.
@@ -101,14 +101,14 @@ def train(
     track: Track = silent,
     before: Before | None = None,
 ) -> Reranker:
-    """Return a fitted second stage; beside a gallery it is stored, and found again while it fits.
+    """Return a fitted re-ranker; beside a gallery it is stored, and found again while it fits.
 
     Parameters
     ----------
     tables : Tables
         As `index` returns them.
     reranker : Reranker or str
-        The second stage, or its name.
+        The re-ranker, or its name.
     seed : int
         Chooses the random references; the same gallery and seed give the same result.
     gallery : Gallery, optional
@@ -160,18 +160,18 @@ def check_seed(seed: object) -> None:
 
 
 def kind_of(tables: Tables, reranker: Reranker, seed: int) -> str:
-    """What is learnt by a second stage, in words: of each kind the newest is kept."""
+    """What is learnt by a re-ranker, in words: of each kind the newest is kept."""
     chance = f" seed {seed}" if reranker.is_random else ""
     return f"{registry.spec(reranker)} on {table_kind(tables.similarity, tables.preparation)}{chance}"
 
 
 def shaped_by(reranker: Reranker, seed: int) -> str:
-    """Everything besides the tables that shapes what a second stage learns from them."""
+    """Everything besides the tables that shapes what a re-ranker learns from them."""
     chance = seed if reranker.is_random else "any"
     return f"{TRAINED_FORMAT}|{registry.spec(reranker)}|{reranker.version}|{chance}"
 
 
-# Calibrate: learn from a gallery, without a label, how sure a second stage may be of its answers.
+# Calibrate: learn from a gallery, without a label, how sure a re-ranker may be of its answers.
 
 
 logger = logging.getLogger(__name__)
@@ -194,7 +194,7 @@ def calibrate(
     tables : Tables
         As `index` returns them.
     reranker : Reranker
-        The fitted second stage, as `train` returns it.
+        The fitted re-ranker, as `train` returns it.
     seed : int
         The seed it was trained with.
     gallery : Gallery, optional

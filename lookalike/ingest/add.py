@@ -42,7 +42,7 @@ def add(
 ) -> Added:
     """Add every set of the sources to a gallery, which is created if there is none.
 
-    Faces are looked for in photos and films, whose faults are listed while the rest goes on (see
+    Faces are looked for in photos and videos, whose faults are listed while the rest goes on (see
     `ingest.footage.add_footage`). Other sources hold ready-made faces: these are described and checked
     before any of them is added, so bad input changes nothing. Sources too large to be held in memory are
     added in parts, each of them checked first: if a later part is bad, or the work is interrupted, what was
@@ -52,7 +52,7 @@ def add(
     ----------
     gallery : path
     sources : sequence of paths
-        Photos, films and folders of them; or ready-made faces: YouTube Faces, .npz and Parquet files,
+        Photos, videos and folders of them; or ready-made faces: YouTube Faces, .npz and Parquet files,
         lists of templates (IJB) or tracks (MOT), and folders of `cropped` pictures.
     descriptor : str, optional
         Name of the descriptor for pictures; that of the gallery unless given, otherwise ``sface`` for footage
@@ -65,18 +65,18 @@ def add(
         The .npy or .npz file that describes the faces of a list, which is then the only source.
     most : int, optional
         Keep at most so many faces of a set, evenly spread, the first and last among them; all unless given,
-        and 50 of a track in a film.
+        and 50 of a track in a video.
     cropped : bool, optional
         Whether pictures are faces cut out already, an innermost folder being a set, instead of photos in
         which faces are to be found; as in the gallery unless given.
     rate : float
-        In how many frames of each second of film faces are looked for.
+        In how many frames of each second of video faces are looked for.
     tell : callable
         Given the plan of what is to be done with footage; if it answers False, nothing is.
     dry_run : bool
         Whether nothing is to be done but to make that plan; only footage has one.
     engine : Engine or str
-        Whose workers look for faces in photos and films and describe them; what is added is the same. They
+        Whose workers look for faces in photos and videos and describe them; what is added is the same. They
         must reach the files by the same path. Ready-made faces are read by this process, whatever it is.
     columns : mapping of str to str, optional
         What columns of Parquet files and arrays of .npz files are called, as ``{"set_id": "video"}``.

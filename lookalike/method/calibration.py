@@ -7,7 +7,7 @@ This is a local false discovery rate with an empirical null [1]_:
     P(same person | score) = 1 - strangers expected at this score / answers seen at it
 
 pooled over sets of the gallery that are asked as queries. The scores of a query are measured by its own tail,
-so any second stage may have made them, on any scale.
+so any re-ranker may have made them, on any scale.
 
 References
 ----------
@@ -186,7 +186,7 @@ class Calibration:
     def of_answers(
         self, scores: Floats, likeness: Floats, grounds: Grounds | None = None, member: int | None = None
     ) -> Floats | None:
-        """How likely each answer to one query is right, on whatever grounds a second stage has.
+        """How likely each answer to one query is right, on whatever grounds a re-ranker has.
 
         Where it has odds of its own, these count as far as they may be relied on. Two sets that are more
         alike than two people are by this descriptor are not called strangers. Whoever comes later is never

@@ -15,7 +15,7 @@ from lookalike.method.tables import Held, Lists, Row, Tables, nearest_to, rows_o
 from lookalike.progress import Track, silent
 from lookalike.resources import check_memory
 
-# One comparison of all pairs serves every second stage that looks no further than this.
+# One comparison of all pairs serves every re-ranker that looks no further than this.
 REACH = 128
 # Where all pairs are known: scores, their order, and what is made of them.
 BYTES_A_PAIR = 100
@@ -53,7 +53,7 @@ def nearest_lists(tables: Tables, count: int, track: Track = silent) -> Lists:
         tables.longer[:] = [near]
     lists = Lists(near.sets[:, :width], near.scores[:, :width])
     for array in lists:
-        array.setflags(write=False)  # shared by all second stages
+        array.setflags(write=False)  # shared by all re-rankers
     return lists
 
 

@@ -121,7 +121,7 @@ class Narrowed(NamedTuple):
 
 
 def narrowed(tables: Tables, targets: Numbers, member: int | None, proxies: int) -> Narrowed:
-    """The tables of some targets, with everything that second stages may ask about them.
+    """The tables of some targets, with everything that re-rankers may ask about them.
 
     Parameters
     ----------

@@ -226,7 +226,7 @@ class Tables:
     sets: PreparedSets | Held
     neighbours: Neighbours
     fingerprint: str = ""  # what shaped stored tables; empty for tables that live in memory only
-    # Longer lists than a proxy needs, made when a second stage first asks (`nearest_lists`).
+    # Longer lists than a proxy needs, made when a re-ranker first asks (`nearest_lists`).
     longer: list[Lists] = field(default_factory=list, repr=False, compare=False)
     # What was done to faces before they were prepared, and is done to those of a query from outside.
     preparation: Preparation = field(default_factory=Nothing)

@@ -1,1 +1,1 @@
-"""Choices of second stage, one file each."""
+"""Choices of re-ranker, one file each."""

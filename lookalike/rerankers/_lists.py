@@ -1,4 +1,4 @@
-"""What second stages share that read lists of neighbours instead of asking proxies one by one."""
+"""What re-rankers share that read lists of neighbours instead of asking proxies one by one."""
 
 from __future__ import annotations
 

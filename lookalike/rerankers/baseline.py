@@ -1,4 +1,4 @@
-"""No second stage: the order of the baseline similarity."""
+"""No re-ranker: the order of the baseline similarity."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from lookalike.rerankers.contract import Reranker
 
 
 class Baseline(Reranker):
-    """Leaves the baseline as it is: nobody is asked. Every second stage is measured against it."""
+    """Leaves the baseline as it is: nobody is asked. Every re-ranker is measured against it."""
 
     stored_name = "baseline"

@@ -39,7 +39,7 @@ class Scored(NamedTuple):
 
 
 class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
-    """A second stage. Implement `beliefs`, or `score` if it does not ask proxies one by one.
+    """A re-ranker. Implement `beliefs`, or `score` if it does not ask proxies one by one.
 
     Implement `fit`, `to_arrays` and `from_arrays` too if something is learnt. Parameters of the constructor
     are stored as they are and checked by `check`, which `fit` calls.
@@ -90,7 +90,7 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         """What `fit` found in the gallery and what is therefore done, in a sentence; empty if nothing."""
         return ""
 
-    def check(self) -> None:  # noqa: B027  (most second stages have nothing to check)
+    def check(self) -> None:  # noqa: B027  (most re-rankers have nothing to check)
         """Refuse parameters that are out of range, before any work is done; `fit` does so too."""
 
     def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
@@ -99,7 +99,7 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         return self
 
     def beliefs(self, row: Row, tables: Tables) -> Beliefs:
-        """What every proxy of every target says; nobody is asked unless a second stage says otherwise."""
+        """What every proxy of every target says; nobody is asked unless a re-ranker says otherwise."""
         nobody = np.empty((len(tables), 0), dtype=np.int64)
         return Beliefs(nobody, nobody, np.empty((len(tables), 0, 5)), np.empty((len(tables), 0)), None)
 
@@ -114,7 +114,7 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         return 0
 
     def among(self, sets: NDArray[np.int64], near: Near | None = None) -> Reranker:
-        """The same second stage for tables narrowed to some sets, of which the first are the targets.
+        """The same re-ranker for tables narrowed to some sets, of which the first are the targets.
 
         Parameters
         ----------

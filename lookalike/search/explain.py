@@ -29,9 +29,9 @@ class Witness:
     numbers : tuple of five floats
         s1 to s5.
     regression : float or None
-        What the regressor makes of them, before clipping; None if the second stage has no regressor.
+        What the regressor makes of them, before clipping; None if the re-ranker has no regressor.
     belief : float
-        What the second stage makes of them: the score this proxy alone would give.
+        What the re-ranker makes of them: the score this proxy alone would give.
     query_face, proxy_face_to_query : int
         The faces through which query and proxy are alike.
     proxy_face_to_target, target_face_to_proxy : int
@@ -160,7 +160,7 @@ class Line:
 class Explanation:
     """The evidence for one answer: the answer itself, the faces that met directly, and who had a say.
 
-    ``witnesses`` are of second stages that ask proxies. With `auto` and `adaptive` the score is a sum:
+    ``witnesses`` are of re-rankers that ask proxies. With `auto` and `adaptive` the score is a sum:
     ``alone`` and what each of the ``influences`` moved.
 
     Attributes
@@ -300,7 +300,7 @@ def relations(
     Returns
     -------
     fields : dict
-        Those of `Explanation`; empty if the second stage does not tell.
+        Those of `Explanation`; empty if the re-ranker does not tell.
     """
     found = reranker.evidence(row, tables, target)
     if found is None:

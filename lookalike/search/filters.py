@@ -26,10 +26,10 @@ class Filter:
     Parameters
     ----------
     since, until : str
-        A year, month or day (2019, 2019-07, 2019-07-14), both included: the set has a photo or film that says
-        it was taken then. Files that do not say when are left out.
+        A year, month or day (2019, 2019-07, 2019-07-14), both included: the set has a photo or video
+        that was taken then, as its file says. Files without a date are left out.
     file : str
-        Words that stand in the path of a film or photo of the set, in capitals or not.
+        Words that stand in the path of a video or photo of the set, in capitals or not.
     quality : str
         ``good``: at least half of the faces are neither small, blurred, dark, bright, turned nor unsure.
 

@@ -72,16 +72,16 @@ class Together:
 def read_together(
     gallery: Gallery, paths: Sequence[Path], at: float | None = None, track: Track = silent
 ) -> Together:
-    """Read several photos, folders of them, and films as one question, described as the gallery is.
+    """Read several photos, folders of them, and videos as one question, described as the gallery is.
 
     Parameters
     ----------
     gallery : Gallery
     paths : sequence of Path
-        Of a film that shows several people one has to be chosen by the time; sets of crops and arrays, as for
-        `read_query`, count as one picture each.
+        Of a video that shows several people one has to be chosen by the time; sets of crops and arrays,
+        as for `read_query`, count as one picture each.
     at : float, optional
-        When the person is seen in the films, in seconds.
+        When the person is seen in the videos, in seconds.
     track : callable
         Shows progress: a step is a photo.
 

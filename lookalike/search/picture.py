@@ -98,14 +98,14 @@ def draw_ranking(
 
 
 def draw_faces(source: Path, at: float | None, boxes: Sequence[Box], path: Path) -> None:
-    """Write a PNG of a photo, or of a moment of a film, in which faces are framed and numbered.
+    """Write a PNG of a photo, or of a moment of a video, in which faces are framed and numbered.
 
     Parameters
     ----------
     source : Path
-        The photo or film.
+        The photo or video.
     at : float, optional
-        When, in seconds from the start of the film.
+        When, in seconds from the start of the video.
     boxes : sequence of boxes
         Where the faces are; they are numbered from 1 in this order.
     path : Path
@@ -114,7 +114,7 @@ def draw_faces(source: Path, at: float | None, boxes: Sequence[Box], path: Path)
     Raises
     ------
     BadInput
-        If the photo or film cannot be read.
+        If the photo or video cannot be read.
     StorageFailed
         If the picture cannot be written.
     """

@@ -55,9 +55,9 @@ class Several(BadInput):
     Attributes
     ----------
     path : Path
-        The photo or film that shows them.
+        The photo or video that shows them.
     at : float or None
-        When, in a film.
+        When, in a video.
     boxes : list of boxes
         Where they are, from left to right, as `--face` counts them; none where they are in no one picture.
     """
@@ -76,7 +76,7 @@ class Scoring:
     targets : array (m,)
         Numbers of these sets, in increasing order; who asks is not among them.
     scores, baseline : arrays (m,)
-        How sure the second stage is of each, and how alike it is by itself.
+        How sure the re-ranker is of each, and how alike it is by itself.
     through : array (m,)
         Number of the proxy that made the score; -1 if no single one did.
     chances : array (m,) or None
@@ -113,7 +113,7 @@ class Scoring:
 
 
 class Search:
-    """A gallery ready to be asked: its tables and a fitted second stage.
+    """A gallery ready to be asked: its tables and a fitted re-ranker.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ class Search:
         return rows(self.tables, PreparedSets.join([self.prepared(query) for query in queries]), members)
 
     def scoring(self, row: Row, scored: Scored) -> Scoring:
-        """What the second stage made of the row of a query, the query itself left out."""
+        """What the re-ranker made of the row of a query, the query itself left out."""
         everybody = np.arange(len(self.tables))
         others = everybody if row.member is None else np.delete(everybody, row.member)
         whole = Scoring(
@@ -454,7 +454,7 @@ def open_search(
     ----------
     before : callable, optional
         Called with each thing that has to be made (`progress.Task`) before it is: nothing is announced of
-        sets in memory. Without it, what is to be minded of a second stage (`Reranker.caution`) is logged.
+        sets in memory. Without it, what is to be minded of a re-ranker (`Reranker.caution`) is logged.
 
     Examples
     --------
@@ -502,11 +502,11 @@ def find(
         Id of a gallery set, which is then neither target nor proxy, or faces from outside the gallery.
     gallery : Gallery or iterable of FaceSet
     similarity, reranker : part or its name
-        The baseline and the second stage.
+        The baseline and the re-ranker.
     top : int, optional
         How many answers to return; all unless given.
     seed : int
-        Chooses the sets from which the second stage learns.
+        Chooses the sets from which the re-ranker learns.
     track : callable
         Shows progress.
     shortlist : bool, optional

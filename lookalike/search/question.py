@@ -38,7 +38,7 @@ OnStop = Callable[[Callable[[], None]], AbstractContextManager[object]]
 
 
 def read_everybody(gallery: Gallery, path: Path, track: Track = silent) -> list[FaceSet]:
-    """Read all sets of a photo, film, album or folder of crops, described as the gallery is.
+    """Read all sets of a photo, video, album or folder of crops, described as the gallery is.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def read_everybody(gallery: Gallery, path: Path, track: Track = silent) -> list[
     path : Path
         Anything that `add` takes without more options, but another gallery.
     track : callable
-        Shows progress: a step is a photo, a second of film, or a set of crops.
+        Shows progress: a step is a photo, a second of video, or a set of crops.
 
     Raises
     ------
@@ -101,7 +101,7 @@ class Seen:
         return list(self.failed.values())
 
     def look(self, workers: Workers, lengths: Sequence[float]) -> Iterator[None]:
-        """Look at all files; yield once for each photo and each second of film."""
+        """Look at all files; yield once for each photo and each second of video."""
         passed = 0
         for number, told in gather(workers, self.files, self.part):
             units = max(1, round(lengths[number]))
@@ -133,7 +133,7 @@ class Seen:
 
 
 def seen_in(part: Descriptor, path: Path, at: float | None = None, track: Track = silent) -> Seen:
-    """Every set of a photo, film or album, or of the film around a time, with what was seen; at least one."""
+    """Every set of a photo, video or album, or of a video around a time, with what was seen; one at least."""
     looked_for = find_files(path)
     files = looked_for.media
     if not files and looked_for.failed:
@@ -156,7 +156,7 @@ def seen_in(part: Descriptor, path: Path, at: float | None = None, track: Track 
 
 
 def length_of(path: Path) -> float:
-    """How many seconds a film says it lasts; 0 if it does not say."""
+    """How many seconds a video says it lasts; 0 if it does not say."""
     with Workers(Settings()) as workers:
         return next(workers.lengths([path]))
 
@@ -168,7 +168,7 @@ def look_at(
     track: Track = silent,
     on_stop: OnStop = nullcontext,
 ) -> Seen:
-    """Who is seen in photos and films, if anybody; what could not be read is told beside it.
+    """Who is seen in photos and videos, if anybody; what could not be read is told beside it.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def look_at(
     settings : Settings
         How to look.
     track : callable
-        Shows progress: a step is a photo or a second of film.
+        Shows progress: a step is a photo or a second of video.
     on_stop : callable
         Given what ends the looking at once, with an error; returns a context that lasts as long as it does.
 
@@ -230,7 +230,7 @@ NAMED = 5
 
 
 class Span(Protocol):
-    """What is seen in a film from a time to a time, in seconds."""
+    """What is seen in a video from a time to a time, in seconds."""
 
     @property
     def start(self) -> float | None:
@@ -246,7 +246,7 @@ Spanned = TypeVar("Spanned", bound=Span)
 
 @dataclass(frozen=True)
 class _Held:
-    """A set that may be meant: when it is seen, if in a film, and how it is read."""
+    """A set that may be meant: when it is seen, if in a video, and how it is read."""
 
     id: str
     start: float | None
@@ -263,7 +263,7 @@ def read_query(
 ) -> FaceSet:
     """Read a query from outside, described as the gallery is.
 
-    A film that the gallery holds is not looked at: the faces that were kept of it are the query, and the set
+    A video that the gallery holds is not looked at: the faces that were kept of it are the query, and the set
     that has them is no answer.
 
     Parameters
@@ -274,9 +274,9 @@ def read_query(
     set_id : str, optional
         Which set of the source; needed if it holds several.
     face : int, optional
-        Which face of a photo or film, counted from 1 on the left.
+        Which face of a photo or video, counted from 1 on the left.
     at : float, optional
-        When it is seen in a film, in seconds.
+        When it is seen in a video, in seconds.
 
     Raises
     ------
@@ -339,7 +339,7 @@ def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterato
 
 
 def seen_at(held: Sequence[Spanned], at: float) -> list[Spanned]:
-    """Those who are seen at a time of a film; if nobody is, those who are seen near it."""
+    """Those who are seen at a time of a video; if nobody is, those who are seen near it."""
     away = [
         (max(one.start - at, at - one.end, 0.0), one)
         for one in held
@@ -350,7 +350,7 @@ def seen_at(held: Sequence[Spanned], at: float) -> list[Spanned]:
 
 
 def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, at: float | None) -> FaceSet:
-    """The one set of a photo, film or album that is meant."""
+    """The one set of a photo, video or album that is meant."""
     kept = _kept_of_film(gallery, path)
     held = kept or _seen(gallery, path, None if set_id else at)
     is_film, is_album = any(one.start is not None for one in held), path.is_dir()
@@ -393,7 +393,7 @@ def _chosen(gallery: Gallery, path: Path, set_id: str | None, face: int | None, 
 
 
 def _kept_of_film(gallery: Gallery, path: Path) -> list[_Held]:
-    """The sets that a gallery keeps of a film; none if it does not know this very film."""
+    """The sets that a gallery keeps of a video; none if it does not know this very video."""
     if is_folder(path):
         return []
     found = find_files(path).media
@@ -420,7 +420,7 @@ def _kept_set(gallery: Gallery, set_id: str) -> FaceSet:
 
 
 def _seen(gallery: Gallery, path: Path, at: float | None) -> list[_Held]:
-    """The sets that are seen in a photo, film or album, one at least; of a film around a time, if given."""
+    """The sets that are seen in a photo, video or album, one at least; of a video around a time, if given."""
     part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
     held = []
     for one, track in seen_in(part, path, at).sets:
@@ -446,7 +446,7 @@ def _numbered(sets: Sequence[FaceSet]) -> str:
 
 
 def _past_end(path: Path, at: float) -> str:
-    """Words about a time that a film does not reach; none if it does, or does not say how long it is."""
+    """Words about a time that a video does not reach; none if it does, or does not say how long it is."""
     length = 0.0 if is_folder(path) else length_of(path)
     return f"it ends at {timecode(length)}" if 0 < length < at else ""
 

@@ -76,7 +76,7 @@ class Found:
     # Whether the user decided anything about the query: who was seen beside it is no decision.
     is_decided: bool = False
     # Views that were made, by id and faces shown: most sets are both an answer and in the order without the
-    # second stage.
+    # re-ranker.
     shown: dict[tuple[str, int], SetView] = field(default_factory=dict)
 
 

@@ -1,4 +1,4 @@
-"""Api: what the page and other programs ask by JSON; pictures and films."""
+"""Api: what the page and other programs ask by JSON; pictures and videos."""
 
 from __future__ import annotations
 
@@ -167,13 +167,13 @@ def film_moment(
     ahead: Annotated[float, Query(ge=0, le=60)] = 0.0,
     asked: str = "",
 ) -> FilmMoment:
-    """Who is seen at a time of a film, in seconds, and where; and who until some seconds later."""
+    """Who is seen at a time of a video, in seconds, and where; and who until some seconds later."""
     return parts_of(request).films.moment(token, at, ahead, asked)
 
 
 @router.get("/films/{token}", response_class=Response)
 def film(request: Request, token: str) -> FileResponse:
-    """A film, or a range of it, by the opaque name that views give it."""
+    """A video, or a range of it, by the opaque name that views give it."""
     path, kind = parts_of(request).films.find(token)
     return FileResponse(path, media_type=kind)
 

@@ -76,7 +76,7 @@ class SetView(View):
 
 
 class FilmFace(View):
-    """Somebody at a moment of a film: which set it is, where, in pixels from the left and the top."""
+    """Somebody at a moment of a video: which set it is, where, in pixels from the left and the top."""
 
     number: int = Field(description="From 1 on the left.")
     key: str
@@ -86,7 +86,7 @@ class FilmFace(View):
 
 
 class FilmTrack(View):
-    """Somebody in a stretch of a film; from look to look a box moves evenly, and none is behind the last."""
+    """Somebody in a stretch of a video; from look to look a box moves evenly, and none is behind the last."""
 
     key: str
     title: str
@@ -98,7 +98,7 @@ class FilmTrack(View):
 
 
 class FilmMoment(View):
-    """Who is seen at a time of a film, in seconds, and who is until another time."""
+    """Who is seen at a time of a video, in seconds, and who is until another time."""
 
     at: float
     faces: list[FilmFace]
@@ -130,7 +130,7 @@ class PhotoView(View):
 
 
 class MethodView(View):
-    """A second stage that can be chosen, in words; whether it asks proxies, whose number can be chosen."""
+    """A re-ranker that can be chosen, in words; whether it asks proxies, whose number can be chosen."""
 
     name: str
     words: str
@@ -224,12 +224,12 @@ class SearchAsk(Ask):
     )
     since: Text = Field(default="", description="Only what was taken on this day, month or year, or later.")
     until: Text = Field(default="", description="Only what was taken then or before.")
-    file: Text = Field(default="", description="Only films and photos with these words in their path.")
+    file: Text = Field(default="", description="Only videos and photos with these words in their path.")
     quality: Literal["any", "good"] = "any"
 
 
 class AnswerView(View):
-    """One set in its place; `moved` is how many places the second stage lifted it."""
+    """One set in its place; `moved` is how many places the re-ranker lifted it."""
 
     rank: int
     set: SetView
@@ -302,7 +302,7 @@ class PlaceView(View):
 
 
 class PlacesView(View):
-    """The films and photos in which two people are seen at the same time, or one without the other."""
+    """The videos and photos in which two people are seen at the same time, or one without the other."""
 
     query: SetView
     other: SetView
@@ -434,7 +434,7 @@ class UploadView(View):
     """What was dropped onto the page: who is in it; `kept` are keys of the sets that it became, if any.
 
     `left_out` are files of which nothing was taken, each with a sentence that says why. `found` says what
-    there is in it: one of `people` is one appearance in a film, or what seems to be one person on its photos.
+    is in it: one of `people` is one appearance in a video, or what seems to be one person on its photos.
     `kept` are in the order of `people`; there are none unless all of them are in the collection. `photos` are
     those that show several faces, up to 20. `together` is whether photos that were dropped together are taken
     for those of one person, the first of `people`; None where there is no choice.

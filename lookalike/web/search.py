@@ -43,7 +43,7 @@ WORDS: Final = {
 
 
 class Method(NamedTuple):
-    """A way of searching: a set similarity and a second stage, as `lookalike.registry` writes them."""
+    """A way of searching: a set similarity and a re-ranker, as `lookalike.registry` writes them."""
 
     similarity: str
     reranker: str
@@ -52,7 +52,7 @@ class Method(NamedTuple):
 def method_of(similarity: str, reranker: str, proxies: int | None) -> Method:
     """Choose by names alone: options could ask for any amount of work.
 
-    The number of proxies is given to second stages that ask proxies; others have no use for it.
+    The number of proxies is given to re-rankers that ask proxies; others have no use for it.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def similarities() -> tuple[str, ...]:
 
 @cache
 def methods() -> tuple[MethodView, ...]:
-    """All second stages that work here: first those in plain words, then others as their authors tell."""
+    """All re-rankers that work here: first those in plain words, then others as their authors tell."""
     found = {}
     for name in registry.names("rerankers"):
         try:

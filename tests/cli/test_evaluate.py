@@ -618,7 +618,7 @@ def test_a_change_beyond_chance_is_named(
 
 
 class Slow:
-    """A second stage of another package that takes its time, and notes every query it is asked."""
+    """A re-ranker of another package that takes its time, and notes every query it is asked."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -92,7 +92,7 @@ def test_a_real_explanation(reranker: str, capsys: Seen) -> None:
     assert len(found.witnesses) == (0 if reranker == "baseline" else 3)
 
 
-def test_an_evaluation_is_a_line_for_each_second_stage(capsys: Seen) -> None:
+def test_an_evaluation_is_a_line_for_each_reranker(capsys: Seen) -> None:
     sets, labels = small_world(people=3, sets=2)
     tables = index(sets)
     names = ("baseline", "arithmetic_mean")

@@ -1,4 +1,4 @@
-"""What a gallery answers: every second stage with its order of all sets, some answers, some evidence."""
+"""What a gallery answers: every re-ranker with its order of all sets, some answers, some evidence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RERANKERS = (
     "query_expansion",
     "rl_sim",
 )
-# The other choices of a user, by the second stage that most are asked for.
+# The other choices of a user, by the re-ranker that most are asked for.
 OTHER_SIMILARITIES = ("dffs", "manifold")
 PREPARATIONS = ("whitened", "within")
 # Of so many places the sets are named; the others are told by a hash of them all.

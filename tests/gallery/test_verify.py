@@ -326,7 +326,7 @@ def test_litter_is_told_and_does_no_harm(copy: Path) -> None:
     assert all(one.is_harmless for one in found)
 
 
-def test_a_second_stage_is_made_again(copy: Path) -> None:
+def test_a_reranker_is_made_again(copy: Path) -> None:
     with Gallery(copy) as gallery:
         tables_ = index(gallery)
         train(tables_, "learnt", 7, gallery)

@@ -75,7 +75,7 @@ def test_a_gallery_that_cannot_be_written_may_be_asked(
 
 
 @pytest.mark.parametrize("name", registry.names("rerankers"))
-def test_every_second_stage_gives_probabilities(name: str) -> None:
+def test_every_reranker_gives_probabilities(name: str) -> None:
     search = open_search(world(), reranker=name)
     ranking = search.find("clip-000")
     chances = [answer.probability for answer in ranking]

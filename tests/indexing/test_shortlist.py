@@ -40,7 +40,7 @@ def test_large_galleries_have_a_shortlist_where_it_can_be_had(monkeypatch: pytes
     assert open_search(sets, "max_correlation", "learnt").shortlist is None
 
 
-def test_second_stages_that_pool_have_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rerankers_that_pool_have_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
     sets, _ = small_world(people=60, sets=4, dimension=64)
     monkeypatch.setattr("lookalike.indexing.fit.LARGE", len(sets))
     search = open_search(sets, reranker="auto")

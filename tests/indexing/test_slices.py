@@ -50,7 +50,7 @@ def write(path: Path, sets: Sequence[FaceSet]) -> None:
 
 
 def agree(folder: Path, slices: int, similarity: str, reranker: str) -> None:
-    """Nothing is made twice: each gallery has an index and a second stage of its own."""
+    """Nothing is made twice: each gallery has an index and a re-ranker of its own."""
     with Gallery(folder / "0.gallery") as whole, Gallery(folder / f"{slices}.gallery") as cut:
         expected = open_search(whole, similarity, reranker)
         found = open_search(cut, similarity, reranker, engine=Local(slices))
@@ -68,7 +68,7 @@ def held(search: Search) -> SpreadSets:
 
 
 @pytest.mark.parametrize("reranker", registry.names("rerankers"))
-def test_every_second_stage(made: Path, reranker: str) -> None:
+def test_every_reranker(made: Path, reranker: str) -> None:
     agree(made, 3, "max_max", reranker)
 
 

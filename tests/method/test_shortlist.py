@@ -188,7 +188,7 @@ def test_a_query_of_one_face_finds_sets_of_many() -> None:
 
 
 class WeakestLink(Reranker):
-    """A second stage of somebody else, who does not know of shortlists."""
+    """A re-ranker of somebody else, who does not know of shortlists."""
 
     with_baseline = False
 
@@ -212,7 +212,7 @@ class Mute(WeakestLink):
         return WeakestLink(3).beliefs(row, tables)
 
 
-def test_a_second_stage_of_ones_own_speaks_on_a_shortlist_too() -> None:
+def test_a_reranker_of_ones_own_speaks_on_a_shortlist_too() -> None:
     sets, _ = small_world(people=12, sets=4)
     whole = Search(index(sets), WeakestLink())
     short = shortlisted(whole)

@@ -1,4 +1,4 @@
-"""No second stage: the order of the baseline."""
+"""No re-ranker: the order of the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of a second stage, run on every part that is found."""
+"""The contract of a re-ranker, run on every part that is found."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def check_scored(part: Reranker, row: Row, tables: Tables) -> np.ndarray:
 
 
 def asks_proxies(part: Reranker) -> bool:
-    """Whether the proxies speak one by one; other second stages score all sets at once."""
+    """Whether the proxies speak one by one; other re-rankers score all sets at once."""
     return type(part).score is Reranker.score
 
 
-def test_the_paper_s_second_stages_are_there() -> None:
+def test_the_paper_s_rerankers_are_there() -> None:
     assert {"baseline", "learnt", "arithmetic_mean", "geometric_mean", "quadratic_mean"} <= set(NAMES)
 
 

@@ -1,4 +1,4 @@
-"""The options of learnt: each by hand, and every combination held to the contract of a second stage."""
+"""The options of learnt: each by hand, and every combination held to the contract of a re-ranker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small worlds given by their similarities, for second stages whose numbers are worked by hand."""
+"""Small worlds given by their similarities, for re-rankers whose numbers are worked by hand."""
 
 from __future__ import annotations
 

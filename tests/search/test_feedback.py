@@ -1,4 +1,4 @@
-"""Decisions change the order: by hand on a baseline, in a small world, and with every second stage."""
+"""Decisions change the order: by hand on a baseline, in a small world, and with every re-ranker."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_some_faces_stand_for_their_set(plane: Search) -> None:
 
 
 def test_the_first_by_likeness_alone(world: tuple[Search, dict[str, str]]) -> None:
-    """They are those of the baseline itself, whatever the second stage puts first."""
+    """They are those of the baseline itself, whatever the re-ranker puts first."""
     search, _ = world
     alone, moved = Search(search.tables, train(search.tables, "baseline")), 0
     for query in search.tables.ids[:8]:
@@ -132,7 +132,7 @@ def test_bad_input(plane: Search) -> None:
 
 
 @pytest.mark.parametrize("reranker", registry.names("rerankers"))
-def test_any_second_stage(reranker: str) -> None:
+def test_any_reranker(reranker: str) -> None:
     sets, labels = small_world()
     search = open_search(sets, reranker=reranker)
     query = search.tables.ids[0]

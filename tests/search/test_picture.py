@@ -119,7 +119,7 @@ def test_the_picture_shows_query_answers_and_go_betweens(
         assert np.abs(np.subtract(chain(sheet, place, len(faces)), faces)).max() <= 2
 
 
-def test_without_a_second_stage_faces_meet_directly(gallery: Gallery, tmp_path: Path) -> None:
+def test_without_a_reranker_faces_meet_directly(gallery: Gallery, tmp_path: Path) -> None:
     search = open_search(SETS, reranker="baseline")
     draw_ranking(gallery, search, SETS[0].id, tmp_path / "x.png", top=2)
     sheet = pixels(tmp_path / "x.png")

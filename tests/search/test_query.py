@@ -289,7 +289,7 @@ def test_a_gallery_that_is_ready_is_read_in_one_transaction_and_decisions_in_two
         assert sum(statement.startswith("BEGIN") for statement in begun) == 3, (
             "the log, and the query's pairs"
         )
-        assert len(read) == len(set(read)) == 4, "preparation, index, second stage, probabilities"
+        assert len(read) == len(set(read)) == 4, "preparation, index, re-ranker, probabilities"
 
 
 def test_decisions_change_what_is_found() -> None:
