@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint docs dist check bench results study stages screenshots trust lowest clean
+.PHONY: demo test test-slow lint docs dist check bench results study stages screenshots trust lowest client clean
 
 demo: .venv/installed
 	$(BIN)/lookalike demo --out demo
@@ -67,6 +67,10 @@ trust: .venv/developed
 # The lowest version of everything that pyproject.toml allows, in a Python of its own: it fits together, and finds people.
 lowest: .venv/developed
 	$(BIN)/python -m benchmarks.lowest $(PYTHON)
+
+# A client that is generated from docs/openapi.json, in a Python of its own, tried against a server; needs the network.
+client: .venv/developed
+	$(BIN)/python -m benchmarks.client
 
 clean:
 	rm -rf .venv demo bench-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
@@ -44,6 +45,35 @@ def test_the_description_in_the_documentation_is_that_of_the_server() -> None:
         for name in NOT_OURS:
             told["components"]["schemas"].pop(name, None)
     assert kept == served, "write it again: python -m tests.frozen --accept"
+
+
+def test_generators_of_clients_are_told_all_they_need() -> None:
+    """`make client` generates one, and runs the example; this holds the two together without the network."""
+    told = json.loads(DOCUMENT.read_text(encoding="utf-8"))
+    asked = [one for methods in told["paths"].values() for one in methods.values()]
+    names = [one["operationId"] for one in asked]
+    assert len(set(names)) == len(names)
+    assert all(name.isidentifier() for name in names)
+    assert told["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+    assert all(one["security"] == [{"key": []}] for one in asked)
+    schemas = told["components"]["schemas"]
+    for one in asked:
+        body = one.get("requestBody", {}).get("content", {}).get("multipart/form-data")
+        if body is not None:
+            files = schemas[body["schema"]["$ref"].rpartition("/")[2]]["properties"]["files"]
+            assert files["items"] == {"type": "string", "format": "binary"}
+    tree = ast.parse((ROOT / "examples" / "client" / "add_and_find.py").read_text(encoding="utf-8"))
+    used = {one.module: one.names for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
+    assert {one.name for one in used["lookalike_client.api.default"]} <= set(names)
+    # Those of a choice are called after the schema and the property that has it.
+    known = {"".join(part[:1].upper() + part[1:] for part in name.split("_")): name for name in schemas}
+    known |= {
+        called + name.title(): name
+        for called, schema in list(known.items())
+        for name, held in schemas[schema].get("properties", {}).items()
+        if "enum" in held
+    }
+    assert {one.name for one in used["lookalike_client.models"]} <= set(known)
 
 
 def test_every_key_is_in_the_table() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from typing import IO, TYPE_CHECKING, Annotated, Final
 
-from fastapi import APIRouter, Path, Query, Request, UploadFile
+from fastapi import APIRouter, File, Path, Query, Request, UploadFile
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
@@ -69,6 +70,9 @@ if TYPE_CHECKING:
 LOOK: Final = 0.1
 ALIVE: Final = 10.0
 Number = Annotated[int, Path(ge=0, le=2**53)]
+# Said so that generators of clients make files of them: they know no other words for it.
+Files = Annotated[list[UploadFile], File(json_schema_extra={"items": {"type": "string", "format": "binary"}})]
+Part = tuple[str, IO[bytes]]
 
 router = APIRouter()
 # What is written to the disk while it is read.
@@ -285,13 +289,28 @@ def answer(request: Request, ask: GroupAsk) -> GroupMade:
 
 
 @weighed.post("/api/uploads", response_model=JobView, status_code=202)
-async def upload(request: Request, files: list[UploadFile]) -> JobView:
+async def upload(request: Request, files: Files) -> JobView:
     """Look for faces in photos or a clip; the result of the job is the key of the upload.
 
     What is neither is left out, and the upload says so; if nothing is left, all is refused.
     """
-    taken = [(one.filename or "", one.file) for one in files]
-    begun = await run_in_threadpool(parts_of(request).uploads.take, taken, request.state.upload)
+    return await _taken(request, files, parts_of(request).uploads.take)
+
+
+@weighed.post("/api/files", response_model=JobView, status_code=202)
+async def add_files(request: Request, files: Files) -> JobView:
+    """Add everybody in photos or a clip to the collection; the result of the job is the keys of the sets.
+
+    Its text tells what was found, and what was left out. The files themselves are not kept.
+    """
+    parts = parts_of(request)
+    add = partial(parts.uploads.add_files, added=lambda: parts.browsing.catalogue(at_once=True))
+    return await _taken(request, files, add)
+
+
+async def _taken(request: Request, files: Files, take: Callable[[Sequence[Part], str], Job]) -> JobView:
+    given = [(one.filename or "", one.file) for one in files]
+    begun = await run_in_threadpool(take, given, request.state.upload)
     # Whoever went away while it was copied cannot stop it any more.
     if await request.is_disconnected():
         begun.cancel()

@@ -17,9 +17,10 @@ from typing import Final
 
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter, run_sync
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
@@ -117,6 +118,7 @@ STATUS: Final = {
 FOR_PROGRAMS: Final = ("/api/", "/pictures/", "/films/", "/static/")
 # Some requests wait for the collection to get ready: the others shall not wait for them.
 THREADS: Final = 120
+KEY: Final = HTTPBearer(scheme_name="key", description="A key of `serve --key-file`.", auto_error=False)
 SECONDS_BETWEEN_SETTLING: Final = 2.0
 
 
@@ -242,12 +244,15 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=alive,
-        responses={code: {"model": Told} for code in (400, 401, 403, 404, 409, 422)},
+        responses={code: {"model": Told} for code in (400, 401, 403, 404, 409, 422, 429)},
         redirect_slashes=False,
+        # What generated clients call their functions.
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.parts = parts
     app.state.path = path
-    app.include_router(api.router)
+    # The guard checks keys; this only describes to generators of clients how one is shown.
+    app.include_router(api.router, dependencies=[Security(KEY)])
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=pages.STATIC), name="static")
     app.add_exception_handler(LookalikeError, _in_words)

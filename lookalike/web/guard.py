@@ -36,7 +36,7 @@ from lookalike.web.wording import where
 
 logger = logging.getLogger(__name__)
 
-UPLOADS = "/api/uploads"
+UPLOADS = ("/api/uploads", "/api/files")
 PUBLIC = "/static/"
 MOST_JSON, MOST_UPLOAD = 2**20, 2 * 2**30
 # So many wrong tokens within so many seconds; then wrong ones are told to wait. The right one always works.
@@ -122,7 +122,7 @@ class Guard:
             await refused(scope, receive, guarded_send)
             return
         try:
-            most = self._most_upload if scope["path"] == UPLOADS else MOST_JSON
+            most = self._most_upload if scope["path"] in UPLOADS else MOST_JSON
             await self._app(scope, limited(request, receive, most), guarded_send)
         except Exception as mistake:
             logger.error("a mistake of ours, at %s %s: %s", request.method, _route(scope), where(mistake))
@@ -147,7 +147,7 @@ class Guard:
         from_page = (origins or sites == ["same-origin"]) and headers.get("x-lookalike") == "1"
         if not (from_page or self._shows_key(request)):
             return self._say(request, 403, "Changes are made from the page itself, or as its manual says.")
-        wanted = "multipart/form-data" if request.scope["path"] == UPLOADS else "application/json"
+        wanted = "multipart/form-data" if request.scope["path"] in UPLOADS else "application/json"
         if request.method == "POST" and _content_type(headers) != wanted:
             return self._say(request, 415, f"This must be sent as {wanted}.")
         return None

@@ -110,12 +110,14 @@ class Upload:
         again = " One person may be among them more than once." if len(self.people) > 1 else ""
         return f"{' and '.join(said)} {was} found in what you gave.{again}"
 
-    def free_id(self, number: int, gallery: Gallery, taken: Collection[str]) -> str:
-        """An id for somebody in it that is not taken, after the name of the file."""
+    def free_id(
+        self, number: int, gallery: Gallery, taken: Collection[str], same: Collection[str] = ()
+    ) -> str:
+        """An id for somebody in it that is not taken, or by another set that is the same, after the file."""
         bases = [self._base(place) for place in range(len(self.people))]
         base, copies = bases[number], 1
         which = 1 + bases[:number].count(base)
-        while (found := f"{base}#{which}") in gallery or found in taken:
+        while (found := f"{base}#{which}") in taken or (found in gallery and found not in same):
             copies += 1
             base = f"{bases[number]}~{copies}"
         return found
@@ -178,6 +180,45 @@ class Uploads:
         StorageFailed
             If there is no room for them.
         """
+        upload = Upload(key or secrets.token_hex(8), "")
+
+        def done(job: Job) -> str:
+            return upload.key
+
+        return self._take(upload, files, done, held=True)
+
+    def add_files(
+        self, files: Sequence[tuple[str, IO[bytes]]], key: str | None, added: Callable[[], object]
+    ) -> Job:
+        """Add everybody in some files to the gallery; the job's result is the keys of their sets.
+
+        Who is there already, by the same name and with the same faces, is not added again: whoever got no
+        answer may ask again. Nothing else of the files is kept. ``added`` is called before the job is done.
+
+        Raises
+        ------
+        BadInput, Conflict, StorageFailed
+            As `take`.
+        """
+        upload = Upload(key or secrets.token_hex(8), "")
+
+        def done(job: Job) -> str:
+            job.check()
+            job.text = " ".join(filter(None, [upload.found, upload.remark, *upload.left_out]))
+            keys = keep(self._gallery, upload, again=False)
+            added()
+            return ",".join(keys)
+
+        return self._take(upload, files, done, held=False)
+
+    def _take(
+        self,
+        upload: Upload,
+        files: Sequence[tuple[str, IO[bytes]]],
+        done: Callable[[Job], str],
+        held: bool,
+    ) -> Job:
+        """Begin to look through files; what is done at the end says what the result is."""
         if not 1 <= len(files) <= MOST_FILES:
             raise BadInput(f"drop from 1 to {MOST_FILES} photos, or a clip, got {len(files)} files")
         names, streams, left_out = [], [], []
@@ -193,8 +234,8 @@ class Uploads:
             first = shown_name(files[0][0])
             several = f"none of {len(files)} files ({first!r} first) is a photo or video that can be read"
             raise BadInput(f"{left_out[0] if len(files) == 1 else several}: drop one of these")
-        title = names[0] if len(names) == 1 else f"{len(names)} photos"
-        upload = Upload(key or secrets.token_hex(8), title, left_out=left_out)
+        upload.title = names[0] if len(names) == 1 else f"{len(names)} photos"
+        upload.left_out = left_out
         size = sum(stream.seek(0, os.SEEK_END) for stream in streams)
         for stream in streams:
             stream.seek(0)
@@ -204,14 +245,15 @@ class Uploads:
         def work(job: Job) -> str:
             job.check()
             self._look(upload, folder, names, job)
-            return upload.key
+            return done(job)
 
         def clean() -> None:
             atomic.delete_tree(folder)
             self.quota.give_back(upload.key)
 
         with self._lock:
-            self._held[upload.key] = upload
+            if held:
+                self._held[upload.key] = upload
             forgotten = [self._held.popitem(last=False)[1] for _ in range(len(self._held) - KEPT)]
             upload.job = self._jobs.start("upload", "looking for faces", work, "uploads", clean)
         for one in forgotten:
@@ -467,7 +509,7 @@ def _stored_name(number: int, name: str) -> str:
     return f"file{number:04d}{ending if plain else ''}"
 
 
-def keep(gallery: Gallery, upload: Upload) -> list[str]:
+def keep(gallery: Gallery, upload: Upload, again: bool = True) -> list[str]:
     """Add everybody in an upload who is not kept already; the keys of all of them.
 
     Parameters
@@ -475,14 +517,20 @@ def keep(gallery: Gallery, upload: Upload) -> list[str]:
     gallery : Gallery
     upload : Upload
         Remembers the ids, and which of them are new.
+    again : bool
+        Whether to add who is there by the same name and with the same faces from another upload.
     """
     kept = upload.kept or [""] * len(upload.people)
     ids = [one if one and one in gallery else "" for one in kept]
+    there = {} if again else gallery.contents()
     new = []
     for place, person in enumerate(upload.people):
         if not ids[place]:
-            ids[place] = upload.free_id(place, gallery, ids)
-            new.append(replace(person, id=ids[place]))
+            content = person.content_hash()
+            same = [one for one, known in there.items() if known == content]
+            ids[place] = upload.free_id(place, gallery, ids, same)
+            if ids[place] not in same:
+                new.append(replace(person, id=ids[place]))
     if gallery.descriptor is None and upload.model_file:
         gallery.set_hint("model_file", upload.model_file)
     beside = [(ids[one], ids[other]) for one, other in upload.apart]

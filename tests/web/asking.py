@@ -108,22 +108,20 @@ class Asker:
         assert said.status in (200, 202), said
         return said.json
 
-    def upload(self, *files: tuple[str, bytes]) -> Said:
-        """Send files as a browser does."""
+    def upload(self, *files: tuple[str, bytes], to: str = "/api/uploads", key: str = "") -> Said:
+        """Send files as a browser does, or as a program with a key."""
         parts = b"".join(
             b'--frontier\r\nContent-Disposition: form-data; name="files"; filename="%b"\r\n'
             b"Content-Type: application/octet-stream\r\n\r\n%b\r\n"
             % (name.replace('"', "%22").encode(), content)
             for name, content in files
         )
-        headers = {
-            "Host": HOST,
-            "Cookie": f"{COOKIE}={self.cookie}",
-            "Origin": ORIGIN,
-            "X-Lookalike": "1",
-            "Content-Type": "multipart/form-data; boundary=frontier",
-        }
-        return self.raw("POST", "/api/uploads", headers, parts + b"--frontier--\r\n")
+        headers = {"Host": HOST, "Content-Type": "multipart/form-data; boundary=frontier"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        else:
+            headers |= {"Cookie": f"{COOKIE}={self.cookie}", "Origin": ORIGIN, "X-Lookalike": "1"}
+        return self.raw("POST", to, headers, parts + b"--frontier--\r\n")
 
     def done(self, number: int) -> Any:
         """Wait for a job to end, and say how."""

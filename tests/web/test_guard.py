@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 
 from lookalike.web import pages
 from lookalike.web.app import create_app
-from lookalike.web.guard import HEADERS, MOST_JSON
+from lookalike.web.guard import HEADERS, MOST_JSON, UPLOADS
 from tests.web.asking import COOKIE, HOST, ORIGIN, TOKEN, Asker, Said, asker, fill
 
 HOSTS = [
@@ -89,7 +89,7 @@ def routes(server: Asker) -> list[tuple[str, str]]:
 
 
 def good(method: str, path: str) -> Combination:
-    kind = TYPES[2] if path == "/api/uploads" else TYPES[0]
+    kind = TYPES[2] if path in UPLOADS else TYPES[0]
     return {
         "host": HOST,
         "origin": ORIGIN,
@@ -124,11 +124,8 @@ def passes(method: str, path: str, one: Combination) -> bool:
     if method == "GET":
         return True
     ours = one["origin"] == ORIGIN or one["site"] == "same-origin"
-    if path == "/api/uploads":
-        fits = one["type"] == TYPES[2]
-    else:
-        fits = method == "DELETE" or one["type"] in TYPES[:2]
-    return ours and one["mark"] == "1" and fits
+    wanted = [TYPES[2]] if path in UPLOADS else TYPES[:2]
+    return ours and one["mark"] == "1" and (method == "DELETE" or one["type"] in wanted)
 
 
 def send(server: Asker, method: str, path: str, one: Combination) -> Said:

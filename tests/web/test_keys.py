@@ -13,7 +13,7 @@ import pytest
 
 from lookalike import Gallery
 from lookalike.errors import BadInput, NotFound
-from lookalike.web.guard import HEADERS
+from lookalike.web.guard import HEADERS, UPLOADS
 from lookalike.web.keys import BURST, RATE, SCOPES, Key, Keys, hashed, read_keys
 from tests.web.asking import HOST, Asker, Said, asker, fill
 from tests.web.test_guard import routes, state
@@ -34,6 +34,7 @@ NEEDS = {
     "POST /api/people/{number}/split": "decide",
     "POST /api/groups": "decide",
     "POST /api/sets": "add",
+    "POST /api/files": "add",
     "POST /api/uploads/{key}/keep": "add",
     "POST /api/uploads/{key}/unkeep": "add",
     "POST /api/jobs": "add",
@@ -65,7 +66,7 @@ def count_up() -> Any:
 
 
 def ask(server: Asker, method: str, path: str, key: str, asked: Any = None, **more: str) -> Said:
-    kind = "multipart/form-data; boundary=frontier" if path == "/api/uploads" else "application/json"
+    kind = "multipart/form-data; boundary=frontier" if path in UPLOADS else "application/json"
     headers = {"Host": HOST, "Authorization": f"Bearer {key}"} | more
     if method == "POST":
         headers = {"Content-Type": kind} | headers

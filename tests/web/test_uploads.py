@@ -7,6 +7,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from lookalike.search.question import read_everybody, read_queries
 from lookalike.web import upload_faces
 from lookalike.web.films import FILM
 from lookalike.web.jobs import Cancelled
+from lookalike.web.keys import Key, Keys, hashed
 from lookalike.web.quota import Quota
 from lookalike.web.uploads import KEPT, shown_name
 from tests import media
@@ -133,6 +135,56 @@ def test_keeping_begins_an_empty_collection(tmp_path: Path, monkeypatch: pytest.
         assert gallery.apart()[-1] == ("two.png~2#1", "two.png~2#2")
     media.face(240, 2).save(tmp_path / "more.png")
     assert add(tmp_path / "g.gallery", [tmp_path / "more.png"], cropped=False).added == ["more.png#1"]
+
+
+KEY = "a" * 22
+
+
+def added(server: Asker, *files: tuple[str, bytes]) -> tuple[list[str], str]:
+    """Add files as a program does; the ids of the sets, and what was said of them."""
+    said = server.upload(*files, to="/api/files", key=KEY)
+    assert said.status == 202, said
+    done = server.done(said.json["number"])
+    assert done["state"] == "done", done
+    ids = {key: one for one, key in server.keys().items()}
+    return [ids[key] for key in done["result"].split(",") if key], done["text"]
+
+
+def test_a_program_adds_photos_and_a_clip_by_a_job(tmp_path: Path) -> None:
+    film = media.video(tmp_path)
+    add(tmp_path / "g.gallery", [media.photo(tmp_path)])
+    keys = Keys([Key("nightly", frozenset({"add", "read"}), hashed(KEY))])
+    with asker(tmp_path / "g.gallery", keys=keys) as server:
+        group = media.group_photo(tmp_path, 3).read_bytes()
+        ids, text = added(server, ("club.jpg", group), ("notes.txt", b"nothing"))
+        assert ids == ["club.jpg#1", "club.jpg#2", "club.jpg#3"]
+        assert "3 faces on 1 photo were found" in text
+        assert "'notes.txt' is neither a photo nor a video" in text
+        # Who got no answer asks again; another file of the same name is another one.
+        assert added(server, ("club.jpg", group))[0] == ids
+        other = media.oriented_photo(tmp_path, 1).read_bytes()
+        assert added(server, ("club.jpg", other))[0] == ["club.jpg~2#1"]
+        clip, text = added(server, ("evening.mp4", film.read_bytes()))
+        assert (clip, text) == (["evening.mp4#1"], "1 appearance was found in what you gave.")
+        with Gallery(tmp_path / "g.gallery") as gallery:
+            evening = gallery.get("evening.mp4#1")
+            assert evening.origin == "evening.mp4"
+            assert len({one.time for one in evening.sightings}) > 1
+            # Two people of one picture are two people.
+            assert set(pairwise(ids)) <= {tuple(sorted(pair)) for pair in gallery.apart()}
+            before = gallery.fingerprint()
+        blank = io.BytesIO()
+        Image.new("RGB", (200, 200)).save(blank, "png")
+        said = server.upload(("blank.png", blank.getvalue()), to="/api/files", key=KEY)
+        failed = server.done(said.json["number"])
+        assert (failed["state"], "no face was found" in failed["error"].lower()) == ("failed", True), failed
+        refused = server.upload(("a.txt", b"nothing"), to="/api/files", key=KEY)
+        assert (refused.status, "neither a photo nor a video" in refused.error) == (400, True)
+        assert server.parts.gallery.fingerprint() == before
+        assert not server.parts.uploads._held
+        folder = server.parts.uploads._folder
+        assert folder is not None
+        assert os.listdir(folder) == []
 
 
 def test_an_upload_that_is_stopped_before_it_begins_leaves_no_file(server: Asker, tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from lookalike.errors import BadInput, readable, unreadable
+from lookalike.errors import BadInput, readable
 from lookalike.faceset import check_id
-from lookalike.ingest.readers.lists import join_features, short_lines
+from lookalike.ingest.readers.lists import CSV, JSON, TEXT, join_features, opened, short_lines
 from lookalike.ingest.sourceset import SourceSet
 
 # Who is seen is not read here, by design, whatever a file says of it (person, category, individual).
@@ -59,23 +60,18 @@ def read_rows(
         Naming the file and line, or what is wrong with the features.
     """
     found = _Listed(path)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(short_lines(path, file), strict=True, skipinitialspace=True)
-            names = [name.strip() for name in rows.fieldnames or ()]
-            rows.fieldnames = names
-            if names.count(SET) != 1 or names.count(SOURCE) > 1:
-                raise found.refusal(f"must have one column {SET!r}, and no two {SOURCE!r}")
-            for row in rows:
-                if None in row or None in row.values():
-                    raise found.refusal(
-                        f"has too many or too few values in line {rows.line_num}: quote what holds a comma"
-                    )
-                found.add(row[SET], row.get(SOURCE) or "", f"line {rows.line_num}")
-    except (UnicodeDecodeError, csv.Error) as reason:
-        raise found.refusal(f"is not a csv file in UTF-8 ({reason}): save it as one") from None
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+    with opened(path, CSV) as file:
+        rows = csv.DictReader(short_lines(path, file), strict=True, skipinitialspace=True)
+        names = [name.strip() for name in rows.fieldnames or ()]
+        rows.fieldnames = names
+        if names.count(SET) != 1 or names.count(SOURCE) > 1:
+            raise found.refusal(f"must have one column {SET!r}, and no two {SOURCE!r}")
+        for row in rows:
+            if None in row or None in row.values():
+                raise found.refusal(
+                    f"has too many or too few values in line {rows.line_num}: quote what holds a comma"
+                )
+            found.add(row[SET], row.get(SOURCE) or "", f"line {rows.line_num}")
     return found.sets(features, array, most)
 
 
@@ -98,27 +94,22 @@ def read_rttm(
         Naming the file and line, or what is wrong with the features.
     """
     found = _Listed(path)
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(short_lines(path, file), start=1):
-                values = line.split()
-                if not values or values[0] != SPEAKER:
-                    continue
-                if len(values) < VALUES:
-                    raise found.refusal(
-                        f"has {len(values)} values in line {number}: a turn has {VALUES} or more, as in "
-                        f"`SPEAKER talk 1 3.20 1.75 <NA> <NA> spk0 <NA> <NA>`"
-                    )
-                recording, start, speaker = values[1], values[3], values[7]
-                found.add(
-                    f"{recording}/{speaker}",
-                    f"{recording} at {_seconds(found, start, number)} s",
-                    f"line {number}",
+    with opened(path, TEXT) as file:
+        for number, line in enumerate(short_lines(path, file), start=1):
+            values = line.split()
+            if not values or values[0] != SPEAKER:
+                continue
+            if len(values) < VALUES:
+                raise found.refusal(
+                    f"has {len(values)} values in line {number}: a turn has {VALUES} or more, as in "
+                    f"`SPEAKER talk 1 3.20 1.75 <NA> <NA> spk0 <NA> <NA>`"
                 )
-    except UnicodeDecodeError as reason:
-        raise found.refusal(f"is not text in UTF-8 ({reason}): save it as text") from None
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+            recording, start, speaker = values[1], values[3], values[7]
+            found.add(
+                f"{recording}/{speaker}",
+                f"{recording} at {_seconds(found, start, number)} s",
+                f"line {number}",
+            )
     return found.sets(features, array, most)
 
 
@@ -142,14 +133,10 @@ def read_coco(
         Naming the file and annotation, or what is wrong with the features.
     """
     found = _Listed(path)
-    try:
-        if path.stat().st_size > MOST_BYTES:
+    with opened(path, JSON) as file:
+        if os.fstat(file.fileno()).st_size > MOST_BYTES:
             raise found.refusal(f"has more than {MOST_BYTES >> 30} GiB: split it")
-        told = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, ValueError, RecursionError) as reason:
-        raise found.refusal(f"is not JSON in UTF-8 ({str(reason)[:100]}): save it again") from None
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+        told = json.load(file)
     images = _objects(found, told, "images")
     by_id = {one.get("id"): one for one in images if isinstance(one.get("id"), int | str)}
     for number, one in enumerate(_objects(found, told, "annotations")):

@@ -6,6 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from logging import getLogger
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
@@ -20,6 +21,28 @@ from lookalike.ingest.sourceset import SourceSet
 
 # No list of faces has a line as long as this, names and all.
 MOST_CHARACTERS: Final = 100_000
+# Kinds of lists.
+TEXT, CSV, JSON = "text", "a csv file", "JSON"
+
+
+@contextmanager
+def opened(path: Path, kind: str) -> Iterator[TextIO]:
+    """A list, open to be read; what shows that it is none of its kind is told in a sentence.
+
+    The mark that some programs write in front (a BOM) is left out, whatever the ends of lines are.
+
+    Raises
+    ------
+    NotFound, BadInput
+        If it cannot be read, or is not what it should be.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="" if kind == CSV else None) as file:
+            yield file
+    except (ValueError, csv.Error, RecursionError) as reason:
+        raise _refusal(path, f"is not {kind} in UTF-8 ({str(reason)[:100]}): save it as such") from None
+    except OSError as reason:
+        raise unreadable(path, reason) from None
 
 
 def short_lines(path: Path, file: TextIO) -> Iterator[str]:
@@ -254,17 +277,11 @@ def read_ijb(
 
 
 def _rows(path: Path) -> Iterator[_Row]:
-    try:
-        # The mark that some programs write in front (a BOM) is left out, whatever the ends of lines are.
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = next(short_lines(path, file), "")
-            file.seek(0)
-            lines = short_lines(path, file)
-            yield from _meta(path, lines) if _META.fullmatch(first) else _table(path, lines)
-    except (UnicodeDecodeError, csv.Error) as reason:
-        raise _refusal(path, f"is not a csv file in UTF-8 ({reason}): save it as one") from None
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+    with opened(path, CSV) as file:
+        first = next(short_lines(path, file), "")
+        file.seek(0)
+        lines = short_lines(path, file)
+        yield from _meta(path, lines) if _META.fullmatch(first) else _table(path, lines)
 
 
 def _table(path: Path, file: Iterator[str]) -> Iterator[_Row]:
@@ -385,16 +402,10 @@ def read_mot(
 
 
 def _boxes(path: Path) -> Iterator[_Box]:
-    try:
-        # The mark that some programs write in front (a BOM) is left out, whatever the ends of lines are.
-        with path.open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(short_lines(path, file), start=1):
-                if line.strip():
-                    yield _box(path, number, line)
-    except UnicodeDecodeError as reason:
-        raise _refusal(path, f"is not text in UTF-8 ({reason}): save it as text") from None
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+    with opened(path, TEXT) as file:
+        for number, line in enumerate(short_lines(path, file), start=1):
+            if line.strip():
+                yield _box(path, number, line)
 
 
 def _box(path: Path, line: int, text: str) -> _Box:
