@@ -281,7 +281,7 @@ class Ranking(Sequence[Answer]):
         """Where the ranking stops being worth reading, in a sentence."""
         worth = self.worth_reading
         if not self.sets and (self.confirmed or self.rejected):
-            return "Nobody is left to compare: everybody else is decided on."
+            return "No set is left to compare: all others are decided."
         if worth is None:
             return "There are too few sets for probabilities."
         if not worth:
@@ -291,8 +291,8 @@ class Ranking(Sequence[Answer]):
         else:
             more = f"; {len(self)} are shown" if worth > len(self) else ""
             said = f"The first {worth} answers are more likely the same person than not{more}."
-        # Whoever confirms the surest sees the chances of all others fall.
-        fewer = "Those you have confirmed are not counted: of the others fewer are to be expected."
+        # Confirming the most probable answers lowers the probabilities of the rest.
+        fewer = "Confirmed sets are not counted, so fewer matches are left among the others."
         return f"{said} {fewer}" if self.confirmed else said
 
     def to_dict(self) -> dict[str, Any]:

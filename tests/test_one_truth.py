@@ -254,4 +254,4 @@ def test_two_pages_that_decide_at_once_both_count(tmp_path: Path) -> None:
     with open_gallery(path) as gallery:
         ranking = find(query, gallery)
     assert [one.id for one in ranking.rejected] == others
-    assert (len(ranking), ranking.reading) == (0, "Nobody is left to compare: everybody else is decided on.")
+    assert (len(ranking), ranking.reading) == (0, "No set is left to compare: all others are decided.")

@@ -92,11 +92,11 @@ def run(folder: Path, seed: int, track: Track) -> Path:
         shown = max(right or ranking, key=lambda a: (a.baseline_rank - a.rank, -a.rank))
         draw_ranking(gallery, search, query, folder / "ranking.png", 8, matches)
         said = [
-            f"{PEOPLE} people who never existed are on {len(done.added)} drawn clips; nobody is labelled.",
+            f"{PEOPLE} people who never existed are on {len(done.added)} drawn clips. No clip is labelled.",
             "",
-            f"Question  who else is on {query}?",
-            f"Found     {', '.join(answer.id for answer in right) or 'nobody'}: {len(right)} of "
-            f"{len(matches)} other clips with this person, among the first {len(ranking)} answers.",
+            f"Question  Which other clips show the person of {query}?",
+            f"Found     {', '.join(answer.id for answer in right) or 'none'}: {len(right)} of "
+            f"{len(matches)} other clips of this person, among the first {len(ranking)} answers.",
             *_reasons(search, query, shown),
             "",
             f"Picture   {folder / 'ranking.png'}",
@@ -113,12 +113,12 @@ def _reasons(search: Search, query: str, shown: Answer) -> list[str]:
     """Through whom an answer was found, and why, in two sentences."""
     speakers = [one for one in search.explain(query, shown.id).relatives if one.moved > 0]
     if shown.baseline_rank <= shown.rank or not speakers:
-        return [f"Why       {shown.id} is alike by itself. Nobody else had to speak for it."]
+        return [f"Why       Compared directly, {shown.id} is alike. No other clip was needed."]
     first = max(speakers, key=lambda one: one.moved)
     return [
         f"Through   {first.id}, which resembles both {query} and {shown.id}",
-        f"Why       By itself, {shown.id} would be answer {shown.baseline_rank}.",
-        f"          It is answer {shown.rank}, because {first.id} and other clips near both spoke for it.",
+        f"Why       Compared directly, {shown.id} would be answer {shown.baseline_rank}.",
+        f"          It is answer {shown.rank}, because {first.id} and other clips resemble both.",
     ]
 
 

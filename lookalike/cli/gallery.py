@@ -129,7 +129,7 @@ def _print_receipt(done: Receipt, json: bool, gallery: Path) -> None:
     if gone.files_kept:
         print(f"files whose entries stay, since other sets are of them: {gone.files_kept}")
     if gone.barred:
-        print(f"barred: {_entries(gone.barred)}")
+        print(f"blocked: {_entries(gone.barred)}")
     for one in done.copies:
         print(f"backup: {plain(one.path)} {one.state}")
     for path in done.originals:

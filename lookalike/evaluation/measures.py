@@ -197,7 +197,7 @@ def words(method: str, measured: dict[str, float | None]) -> str:
     """Whether the probabilities of a method may be believed, in a sentence."""
     error = measured["error"]
     if error is None:
-        return f"How sure {method} may be of an answer cannot be said of so few sets."
+        return f"There are too few sets to estimate probabilities for {method}."
     said = (
         f"The probabilities that {method} gives its first {DEPTH} answers are off by {error:.3f} on average "
         f"(expected calibration error), those of the very first answer by {measured['error_first']:.3f}"

@@ -179,7 +179,7 @@ def sureness_tables(measured: Mapping[str, Mapping[str, float | None]]) -> list[
         "are said to be more likely right than wrong, the share of these that is right, and the share of all "
         "matches that are among them."
     )
-    return [Table("How sure, and how right", note, ["method", *SURENESS.values()], rows)]
+    return [Table("Probabilities, and how often they are right", note, ["method", *SURENESS.values()], rows)]
 
 
 def groups_tables(parted: Grouped) -> list[Table]:
@@ -191,7 +191,7 @@ def groups_tables(parted: Grouped) -> list[Table]:
     made = [Table(f"By {parted.column}", " ".join([note, *parted.remarks()]), *parted.measures())]
     columns, rows = parted.sureness()
     if rows:
-        title = f"How sure, and how right, by {parted.column}"
+        title = f"Probabilities, and how often they are right, by {parted.column}"
         made.append(Table(title, "As in the table of all queries.", columns, rows))
     return made
 

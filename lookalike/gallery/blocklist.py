@@ -102,7 +102,7 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Entry]:
     for number, event, made, kind, content, model, least, descriptor, checksum in connection.execute(asked):
         one = Entry(kind, content, model, least, descriptor, event, made, number)
         if not _is_one(one) or checksum != _checksum(one):
-            raise damaged_rows(path, f"entry {number!r} of what is barred does not fit its checksum", ADVICE)
+            raise damaged_rows(path, f"entry {number!r} of the block list does not fit its checksum", ADVICE)
         found.append(one)
     return found
 

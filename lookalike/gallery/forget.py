@@ -383,7 +383,7 @@ def _looks(gallery: Gallery, ids: Iterable[str]) -> list[Entry]:
         if least is None:
             if model.is_current:
                 raise BadInput(
-                    f"{model.name} cannot tell whether two faces are of one person, so nobody can be barred "
+                    f"{model.name} cannot tell whether two faces are of one person, so nobody can be blocked "
                     f"by their looks: leave --block-alike out, or describe the gallery by a model that can"
                 )
             continue

@@ -69,7 +69,7 @@ class Added:
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
     def __str__(self) -> str:
-        left_out = f"; {len(self.barred)} barred and left out" if self.barred else ""
+        left_out = f"; {len(self.barred)} blocked and left out" if self.barred else ""
         if not (self.files or self.known or self.failed):
             return (
                 f"{counted_sets(len(self.added))} added, {len(self.unchanged)} were there already{left_out}"
@@ -350,10 +350,10 @@ class _Run:
 
 
 def unrecognised(people: int, model: str) -> str:
-    """The remark for people who are barred but whom a model does not know."""
+    """The remark for people on the block list whom a model does not know."""
     return (
-        f"{people} {'person is' if people == 1 else 'people are'} barred by what another model saw, and "
-        f"{model} cannot recognise them: they may enter"
+        f"{people} {'person is' if people == 1 else 'people are'} blocked by another model only, and "
+        f"{model} cannot recognise them: they may be added"
     )
 
 

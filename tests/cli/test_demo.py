@@ -63,7 +63,7 @@ def test_the_whole_tour(tmp_path: Path, capsys: Seen) -> None:
             "learnt",
             "max_max",
         ]
-        query = said.split("who else is on ")[1].split("?")[0]
+        query = said.split("show the person of ")[1].split("?")[0]
         expected = find(query, gallery, top=10)
     kept = json.loads((folder / "report" / "report.json").read_text())
     assert kept["verdict"][0].startswith("By mAP, ")
@@ -103,7 +103,7 @@ def test_who_rose_is_told_with_whom_it_rose_through(
     monkeypatch.setattr(demo, "PEOPLE", 30)
     path = demo.run(tmp_path / "demo", 0, silent)
     said = capsys.readouterr().out
-    query = said.split("who else is on ")[1].split("?")[0]
+    query = said.split("show the person of ")[1].split("?")[0]
     through, both = re.search(r"Through   (\S+), which resembles both (.*)", said).groups()
     shown, plain, rank = re.search(
         r"By itself, (\S+) would be answer (\d+)\.\n +It is answer (\d+), because", said

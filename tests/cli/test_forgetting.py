@@ -42,7 +42,7 @@ def test_forgetting_and_its_receipt(folder: Path, ready: Ready) -> None:
     assert lines[0].startswith("2 sets forgotten at 20")
     assert "file: rewritten" in lines
     assert f"untouched: {FILE.path}" in lines
-    assert "barred: 1 file, 2 sets, 8 faces" in lines
+    assert "blocked: 1 file, 2 sets, 8 faces" in lines
     assert "canary" not in (folder / "r.json").read_text().lower()
     shown = ready.run("forget", "g", "--barred", cwd=folder)
     assert "1 file, 2 sets, 8 faces" in shown.out
@@ -55,7 +55,7 @@ def test_what_is_barred_is_left_out_and_counted(folder: Path, ready: Ready) -> N
     ready.works("export", "g", "sets.npz", IDS[0], cwd=folder)
     ready.works("forget", "g", IDS[0], "--bar", cwd=folder)
     ended = ready.works("add", "g", "sets.npz", cwd=folder)
-    assert ended.out == "0 sets added, 0 were there already; 1 barred and left out\n"
+    assert ended.out == "0 sets added, 0 were there already; 1 blocked and left out\n"
     assert ended.err.startswith(f"lookalike: set {IDS[0]!r} was left out: it has ")
     told = ready.works("add", "g", "sets.npz", "--json", cwd=folder).json
     assert (told["added"], told["barred"]) == ([], [IDS[0]])

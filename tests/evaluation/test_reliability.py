@@ -60,9 +60,7 @@ def test_nothing_said() -> None:
     nobody = Sureness(np.full((2, 4), NAN), np.array([-1, -1]), sureness().ranks)
     assert nobody.bins() == []
     assert set(nobody.summary().values()) == {None}
-    assert (
-        words("csls", nobody.summary()) == "How sure csls may be of an answer cannot be said of so few sets."
-    )
+    assert words("csls", nobody.summary()) == "There are too few sets to estimate probabilities for csls."
     assert mean_summary([nobody, sureness()]) == sureness().summary()
 
 

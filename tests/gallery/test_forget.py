@@ -230,7 +230,10 @@ def test_damage_to_what_is_barred_is_found(path: Path) -> None:
         forget(gallery, [IDS[0]], bar=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("UPDATE barred SET content = 'x' WHERE number = 2")
-    with Gallery(path) as gallery, pytest.raises(GalleryUnreadable, match="barred does not fit its checksum"):
+    with (
+        Gallery(path) as gallery,
+        pytest.raises(GalleryUnreadable, match="block list does not fit its checksum"),
+    ):
         gallery.add(canary(0))
 
 

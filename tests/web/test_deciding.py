@@ -78,7 +78,7 @@ def test_that_chances_fall_when_the_surest_are_confirmed_is_told(tmp_path: Path)
         parts.close()
     assert before.worth_reading is not None
     assert "fewer are to be expected" not in before.reading
-    assert after.reading.endswith("of the others fewer are to be expected.")
+    assert after.reading.endswith("so fewer matches are left among the others.")
 
 
 def test_the_history_is_newest_first_and_cut_into_pages(server: Asker) -> None:

@@ -76,7 +76,7 @@ def test_when_the_only_other_is_decided_on_nobody_is_left(tmp_path: Path, verdic
         server.post("/api/judgements", {"query": QUERY, "targets": [OTHER], "verdict": verdict})
         found = server.post("/api/searches", {"set": QUERY})
         assert found["answers"] == []
-        assert found["reading"] == "Nobody is left to compare: everybody else is decided on."
+        assert found["reading"] == "No set is left to compare: all others are decided."
         assert found["reading"] in text(server, f"/sets/{QUERY}")
         assert NOBODY not in text(server, f"/sets/{QUERY}")
 
