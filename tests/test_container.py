@@ -28,6 +28,12 @@ def test_what_it_copies_and_installs_is_there() -> None:
     assert f"Programming Language :: Python :: {python}" in project["classifiers"]
 
 
+def test_the_pages_that_it_names_are_there() -> None:
+    for text in (CONTAINER, COMPOSE):
+        assert all((ROOT / name).exists() for name in re.findall(r"docs/[\w/]+\.md", text))
+        assert "docs/" in text
+
+
 def test_what_it_runs_is_a_command_with_these_options() -> None:
     [words] = re.findall(r"^CMD (.*)$", CONTAINER, re.MULTILINE)
     name, *given = json.loads(words)

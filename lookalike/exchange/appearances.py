@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from lookalike.faceset import FaceSet, Sighting, natural_order
 from lookalike.gallery.decision_log import Decision
@@ -108,6 +108,8 @@ class Appearance:
         }
 
 
+# Sets whose files are read at once.
+AT_ONCE: Final = 1000
 # The columns of a table with the kind of their values, in order.
 COLUMNS: Mapping[str, type] = {
     **dict.fromkeys(("set", "person"), str),
@@ -177,26 +179,29 @@ def appearances(
     answers = {} if ranking is None else {one.id: one for one in ranking}
     known, contents = judged(gallery), gallery.contents()
     latest = _latest(gallery) if ranking is None else {}
-    for set_id in wanted:
-        found = gallery.get(set_id)
-        person = known.person_of(set_id)
-        decision, decided = (
-            _decided(latest.get(set_id)) if ranking is None else _verdict(known, ranking, set_id)
-        )
-        for seen in files_of_faces(found, gallery.files_of(set_id)):
-            sightings = [found.sightings[place] for place in seen.places] if found.sightings else []
-            yield Appearance(
-                set_id,
-                "" if person is None else person.name,
-                seen.file,
-                tuple(sorted(sightings, key=lambda one: one.time or 0.0)),
-                len(seen.places),
-                found.origin,
-                contents[set_id],
-                answers.get(set_id),
-                decision,
-                decided,
+    for begin in range(0, len(wanted), AT_ONCE):
+        some = wanted[begin : begin + AT_ONCE]
+        files = gallery.files_of_sets(some)
+        for set_id in some:
+            found = gallery.get(set_id)
+            person = known.person_of(set_id)
+            decision, decided = (
+                _decided(latest.get(set_id)) if ranking is None else _verdict(known, ranking, set_id)
             )
+            for seen in files_of_faces(found, files.get(set_id, ())):
+                sightings = [found.sightings[place] for place in seen.places] if found.sightings else []
+                yield Appearance(
+                    set_id,
+                    "" if person is None else person.name,
+                    seen.file,
+                    tuple(sorted(sightings, key=lambda one: one.time or 0.0)),
+                    len(seen.places),
+                    found.origin,
+                    contents[set_id],
+                    answers.get(set_id),
+                    decision,
+                    decided,
+                )
 
 
 def files_of_faces(found: FaceSet, files: Sequence[MediaFile]) -> list[Seen]:

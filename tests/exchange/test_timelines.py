@@ -320,6 +320,25 @@ def test_films_that_do_not_say(format: str, tmp_path: Path) -> None:
     assert end_of(next(iter(webvtt.read(str(tmp_path / "x.vtt"))))) == 2.04
 
 
+@pytest.mark.parametrize("format", ["edl", "markers", "otio"])
+def test_a_film_without_a_frame_rate(format: str, tmp_path: Path) -> None:
+    """It is there and can be read, but has one frame and does not say how long that lasts."""
+    film = tmp_path / "film.mkv"
+    with av.open(str(film), "w") as file:
+        stream = file.add_stream("libx264")
+        stream.width, stream.height, stream.pix_fmt = 160, 96, "yuv420p"
+        stream.codec_context.framerate, stream.codec_context.time_base = Fraction(0), Fraction(1, 1000)
+        frame = av.VideoFrame.from_ndarray(np.zeros((96, 160, 3), np.uint8), format="rgb24")
+        frame.pts, frame.time_base = 0, Fraction(1, 1000)
+        file.mux(stream.encode(frame))
+        file.mux(stream.encode(None))
+    with film_gallery(tmp_path / "g", film, {"one": (0.0, 0.0)}) as gallery:
+        refused(gallery, tmp_path / "x", format, "does not say how many frames a second it has: give --rate")
+        export_as(gallery, tmp_path / "x", format, rate=25)
+    if format == "edl":
+        assert "00:00:00:00 00:00:00:01" in (tmp_path / "x").read_text()
+
+
 def test_a_start_that_is_nonsense(tmp_path: Path) -> None:
     """As Matroska keeps whatever was written."""
     film = tmp_path / "film.mkv"
