@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import threading
 from collections.abc import Iterator
@@ -99,7 +100,9 @@ def test_twenty_questions_have_the_same_answers_through_every_door(
     assert bool(decided) is not plain
 
 
-def test_a_decision_of_a_moment_ago_counts_through_every_door(path: Path, page: Asker) -> None:
+def test_a_decision_of_a_moment_ago_counts_through_every_door(
+    path: Path, page: Asker, tmp_path: Path
+) -> None:
     with open_gallery(path) as gallery:
         ids = gallery.ids()
         search = open_search(gallery)
@@ -115,6 +118,9 @@ def test_a_decision_of_a_moment_ago_counts_through_every_door(path: Path, page: 
         ):
             assert other not in found
             assert len(found) == len(ids) - 2
+        commanded("find", path, query, "--top", 99, "--export", tmp_path / "answers.csv")
+        with (tmp_path / "answers.csv").open(newline="", encoding="utf-8-sig") as stream:
+            assert [row["set"] for row in csv.DictReader(stream)] == search.find(query).ids
         why = search.explain(query, other)
         assert (why.verdict, why.reason[:21]) == ("different", "you said different on")
         said = CliRunner().invoke(app, ["explain", str(path), query, other]).stdout
