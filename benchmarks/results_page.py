@@ -63,7 +63,7 @@ def page(kept: dict[str, Any]) -> str:
     seeds = len(kept["runs"][0]["seeds"])
     text = INTRODUCTION.format(
         date=kept["date"],
-        machine=f"{kept['versions']['cores']} cores, {kept['versions']['system']}",
+        machine="version {lookalike}, {cores} cores, {system}".format(**kept["versions"]),
         seeds=seeds,
         focus=FOCUS,
         alpha=ALPHA,

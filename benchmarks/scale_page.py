@@ -35,7 +35,7 @@ def page(kept: dict[str, Any]) -> str:
     source = "measured" if wire["is_measured"] else "assumed, Ray was not at hand"
     return TEXT.read_text(encoding="utf-8").format(
         date=kept["date"],
-        machine=f"{kept['versions']['cores']} cores, {kept['versions']['system']}",
+        machine="version {lookalike}, {cores} cores, {system}".format(**kept["versions"]),
         cores=kept["versions"]["cores"],
         load=f"{kept['load']:.0f}",
         measuring=duration(kept["measuring"]),

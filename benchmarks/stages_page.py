@@ -28,7 +28,7 @@ def page(kept: dict[str, Any]) -> str:
     rows, further = (part["rows"] if part else [] for part in (shapes, families))
     return TEXT.read_text(encoding="utf-8").format(
         date=_dates(kept),
-        machine=f"{kept['versions']['cores']} cores, {kept['versions']['system']}",
+        machine="version {lookalike}, {cores} cores, {system}".format(**kept["versions"]),
         verdict=lines(words.verdict(kept)),
         advice=lines(words.advice(kept)),
         draws=shapes["draws"] if shapes else DRAWS,

@@ -34,7 +34,7 @@ def page(kept: dict[str, Any]) -> str:
     """The whole page as Markdown."""
     return TEXT.read_text(encoding="utf-8").format(
         date=kept["date"],
-        machine=f"{kept['versions']['cores']} cores, {kept['versions']['system']}",
+        machine="version {lookalike}, {cores} cores, {system}".format(**kept["versions"]),
         penalties=", ".join(f"{one:g}" for one in PENALTIES),
         variants=len(kept["runs"][0]["methods"]) - 1,
         wins="\n".join(_wins(kept)),

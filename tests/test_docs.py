@@ -16,6 +16,7 @@ from typing import Protocol
 
 import pytest
 import typer
+import yaml
 from typer.main import get_command
 
 import lookalike
@@ -89,6 +90,43 @@ def test_the_glossary_is_short_and_used() -> None:
         page.read_text(encoding="utf-8") for page in PAGES if page.name != "glossary.md"
     ).lower()
     assert [word for word in words if word not in everything] == []
+
+
+# Words that the field does not use for these things. In code they are names that users know; pages of the lab
+# have titles of runs in them.
+FORMER = re.compile(r"\bfilms?\b|footage|second stage|\b(?:un)?barred\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in (*PAGES, *OTHERS) if page.parent.name != "lab"], ids=by_name
+)
+def test_one_word_a_thing(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return  # of earlier versions, in their words
+    prose = re.sub(r"`[^`\n]*`|\]\([^)]*\)", "", BLOCK.sub("", page.read_text(encoding="utf-8")))
+    found = FORMER.search(prose)
+    assert not found, f"{by_name(page)} says {found[0]!r}" if found else ""
+
+
+def test_one_word_a_thing_in_help() -> None:
+    for name, command in COMMANDS.items():
+        for text in (command.help, *(given.help for given in command.params)):
+            assert not FORMER.search(text), f"help of {name}: {text}"
+
+
+def test_every_picture_is_shown_on_a_page() -> None:
+    shown = {Path(picture).name for page in PAGES for picture in LINK.findall(page.read_text("utf-8"))}
+    for folder in ("images", "lab/figures"):
+        for picture in (ROOT / "docs" / folder).iterdir():
+            assert picture.name in shown, f"no page shows {by_name(picture)}"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "lab").glob("*.md")), ids=by_name)
+def test_every_page_of_the_lab_says_how_when_and_by_which_version(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.search(r"`(make|python -m) [\w. -]+`", text), "by which command?"
+    assert re.search(r"\b20\d\d-\d\d-\d\d\b", text), "when?"
+    assert re.search(r"\b0\.\d+\.\d+\b", text), "by which version?"
 
 
 # Examples.
@@ -419,6 +457,21 @@ def test_the_layers_are_told_as_they_are() -> None:
         [row] = re.findall(rf"^\| {level} .*$", contributing, re.MULTILINE)
         told = {name.rstrip("/").replace("/", ".") for name in re.findall(r"`([\w/]+)`", row)}
         assert told == set(names)
+
+
+def test_workflows_run_targets_that_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    pythons = set()
+    for file in (ROOT / ".github" / "workflows").iterdir():
+        for name, job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].items():
+            assert set(job) <= {"runs-on", "timeout-minutes", "steps", "strategy"}, name
+            pythons |= set(job.get("strategy", {}).get("matrix", {}).get("python", ()))
+            for step in job["steps"]:
+                assert ("uses" in step) != ("run" in step), f"{name}: {step}"
+                made = re.findall(r"^make ([a-z-]+)", step.get("run", ""), re.MULTILINE)
+                assert set(made) <= targets, f"{name} runs {made}"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {f"Programming Language :: Python :: {one}" for one in pythons} <= set(project["classifiers"])
 
 
 def test_no_file_names_a_folder_of_this_machine() -> None:
