@@ -24,6 +24,7 @@ SLOW: dict[str, tuple[str, ...]] = {
         "gallery/test_gallery_durability.py",
         "test_damage.py",
         "gallery/test_forget_killed.py",
+        "web/test_load.py",
     ),
     "films and photos, decoded in children": (
         "cli/test_footage.py",

@@ -134,6 +134,7 @@ def _ended(number: signal.Signals, *words: object) -> Callable[[Shell, Path, ran
             stderr=subprocess.PIPE,
             text=True,
             env=shell.environment(),
+            preexec_fn=_heed_hangup,
         )
         time.sleep(chance.uniform(0.2, 3.0))
         child.send_signal(number)
@@ -146,8 +147,14 @@ def _ended(number: signal.Signals, *words: object) -> Callable[[Shell, Path, ran
     return case
 
 
+def _heed_hangup() -> None:
+    """Let SIGHUP end this process, though whoever began the tests may have them ignore it, as nohup does."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def _own_terminal() -> None:
     """Make the terminal at stdin that of this process, which is told when it is closed."""
+    _heed_hangup()
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 

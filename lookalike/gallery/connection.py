@@ -38,6 +38,10 @@ SETTINGS: Final = (
     # What is acknowledged survives a power cut, not only a crash of the process.
     "PRAGMA synchronous = FULL",
     "PRAGMA secure_delete = ON",
+    # The journal is brought into the file by us, who look first whether that is still the same file. Where it
+    # begins anew nothing of it is left behind its end, so that its size tells how much there is.
+    "PRAGMA wal_autocheckpoint = 0",
+    "PRAGMA journal_size_limit = 0",
     # A gallery may come from a stranger: its schema may not call functions, its pages are checked when read.
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
@@ -330,7 +334,9 @@ def transaction(connection: Connection, path: Path, writing: bool = False) -> It
             connection.count()
         connection.execute("COMMIT")
         if is_changed and connection.handle is not None:
-            journal.show_open(connection, _OPEN[connection.handle].file)
+            # Somebody may have copied another file over it while it was being committed.
+            check_same(connection, path)
+            journal.show_open(connection, path, _OPEN[connection.handle].file)
             check_same(connection, path)
     finally:
         if connection.in_transaction:

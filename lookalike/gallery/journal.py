@@ -56,6 +56,8 @@ WAL_HEADER, FRAME_HEADER = 32, 24
 # Others may be writing the page, or the journal, at the moment we read it.
 TRIES: Final = 20
 SECONDS_BETWEEN_TRIES: Final = 0.025
+# A journal of so many bytes is brought into the file before anybody is idle; it grows while others read.
+LONG: Final = 16_000_000
 # So long a commit waits for whoever reads an old version, which keeps the file from saying that it is open.
 SECONDS_FOR_READERS: Final = 0.5
 
@@ -128,12 +130,15 @@ def count(connection: sqlite3.Connection, is_open: bool = True, anew: bool = Fal
     connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (FACT, str(new)))
 
 
-def show_open(connection: sqlite3.Connection, handle: int) -> None:
+def show_open(connection: sqlite3.Connection, gallery: Path, handle: int) -> None:
     """After a commit: wait until the file says that it is open, which is when the commit may be acknowledged.
 
     Who reads an old version meanwhile keeps it from saying so. Nobody is to wait for that: then a copy that
-    is made without the journal until the reader has ended cannot be told from a whole one.
+    is made without the journal until the reader has ended cannot be told from a whole one. A long journal is
+    brought into the file, too.
     """
+    if (size_of(gallery) or 0) >= LONG:
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     until = time.monotonic() + SECONDS_FOR_READERS
     while (held := in_file(handle)) is not None and not held.is_open:
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")

@@ -270,6 +270,7 @@ class Opened:
     def _wiped(self, due: WipeDue, wait: float, is_time: bool) -> bool:
         """Empty the journal and, if it is time, write the file anew; False if others use it."""
         connection = self.connection
+        check_same(connection, self._file)
         mark = wipe.file_mark(connection)
         # Waiting for a reader of our own could be waiting for ourselves.
         patience = 0.0 if self.streams else wait

@@ -210,10 +210,17 @@ def _walk(source: Path, found: FoundFiles) -> Iterator[None]:
     # Links to folders are not followed: they may lead back up.
     for place, folders, files in os.walk(source, onerror=refuse, followlinks=False):
         folder = Path(place)
-        folders[:] = sorted((name for name in folders if not is_hidden(name)), key=natural_order)
+        shown_folders = [name for name in folders if not is_hidden(name)]
+        # What is in a folder that is left out is not counted: nobody looks into it.
+        found.others += Counter(
+            {
+                "hidden folders": len(folders) - len(shown_folders),
+                "links to folders": sum((folder / name).is_symlink() for name in shown_folders),
+                "hidden or of the system": sum(map(is_hidden, files)),
+            }
+        )
+        folders[:] = sorted(shown_folders, key=natural_order)
         below = folder.relative_to(source).as_posix()
-        hidden = sum(map(is_hidden, files))
-        found.others += Counter({"hidden or of the system": hidden} if hidden else {})
         for name in sorted((name for name in files if not is_hidden(name)), key=natural_order):
             shown = name if below == "." else f"{below}/{name}"
             if leads_out(folder / name, source):

@@ -79,6 +79,11 @@ class Server(uvicorn.Server):
 def run(app: FastAPI, listening: socket.socket) -> None:
     """Serve at a socket until a signal ends it; the signal is raised again when all is put away."""
     here = ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
+    with suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        LimitedProtocol.most = min(MOST_CONNECTIONS, files // 2) if files > 0 else MOST_CONNECTIONS
     config = uvicorn.Config(
         app,
         access_log=False,
@@ -89,13 +94,10 @@ def run(app: FastAPI, listening: socket.socket) -> None:
         timeout_keep_alive=KEPT_OPEN if here else KEPT_OPEN_FOR_OTHERS,
         http=LimitedProtocol,
         lifespan="on",
+        # So many are taken at one time, before those that are too many are closed: they need files too.
+        backlog=max(1, LimitedProtocol.most // 8),
     )
     server = Server(config, app.state.parts.jobs)
-    with suppress(ImportError):  # Windows has no such limit
-        import resource
-
-        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        LimitedProtocol.most = min(MOST_CONNECTIONS, files // 2) if files > 0 else MOST_CONNECTIONS
     for name in ("asyncio", "uvicorn.error", "lookalike.web.load"):
         logging.getLogger(name).addFilter(Seldom())
     is_main = threading.current_thread() is threading.main_thread()

