@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,8 @@ from lookalike.errors import BadInput, GalleryUnreadable, NotFound, in_words
 from lookalike.faceset import Sighting, check_id
 from lookalike.gallery import blocklist, decision_log, history, media, models, schema, set_rows
 from lookalike.gallery.connection import check_file, connect
-from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.models import Model
-from lookalike.gallery.set_rows import check_name
+from lookalike.gallery.opened import wrong_counts, wrong_facts
 from lookalike.progress import Track, silent
 
 RESTORE: Final = "restore a backup"
@@ -283,57 +282,6 @@ def told(path: Path, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
     return found
 
 
-@dataclass(frozen=True)
-class Version:
-    """One version of a gallery: what shapes its tables, read once; it is asked like the gallery itself."""
-
-    path: Path
-    descriptor: str | None
-    dimension: int | None
-    by_id: Mapping[str, str]
-    digest: str
-
-    def __len__(self) -> int:
-        return len(self.by_id)
-
-    def contents(self) -> Mapping[str, str]:
-        """Id -> content hash of each set, sorted by id."""
-        return self.by_id
-
-    def fingerprint(self) -> str:
-        """As `Gallery.fingerprint`."""
-        return self.digest
-
-
-def checked_version(gallery: Gallery) -> Version:
-    """The version that a gallery has now, in which every set has all its faces.
-
-    No face is read, so this is done before every search; of one version of an open gallery it is found out
-    once.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If faces are missing, or what made them is not known any more.
-    """
-    with gallery._opened.transaction() as connection:
-        version = set_rows.version(connection)
-        if version != gallery._counted:
-            for one in (*_facts(connection, gallery.path), *_counts(connection, gallery.path)):
-                raise GalleryUnreadable(
-                    f"{gallery.path} is damaged: {one.what}: look at `lookalike verify {gallery.path}`, "
-                    f"then restore a backup, or remove the sets it names"
-                )
-            gallery._counted = version
-        return Version(
-            gallery.path,
-            set_rows.fact(connection, "descriptor"),
-            set_rows.dimension(connection, gallery.path),
-            gallery._contents(connection),
-            gallery._fingerprint(connection),
-        )
-
-
 # LOW LEVEL: the checks, each on the whole gallery.
 
 
@@ -372,49 +320,11 @@ def _definitions(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def _facts(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
-    """What made the faces is known if there are any, and only then."""
-    sets, descriptor = set_rows.count(connection), set_rows.fact(connection, "descriptor")
-    dimension = set_rows.dimension(connection, path)
-    if sets and (descriptor is None or dimension is None):
-        yield of_gallery(path, "it does not say what made its faces, or how many numbers they have")
-    if not sets and (descriptor is not None or dimension is not None):
-        yield of_gallery(path, "it says what made its faces, but holds no set")
-    if descriptor is not None:
-        try:
-            check_name(descriptor)
-        except BadInput as reason:
-            yield of_gallery(path, reason)
-    if set_rows.fact(connection, "created") is None:
-        yield of_gallery(path, "it does not say when it was made")
-    is_sealed = schema.found(connection) >= schema.SEALED_SINCE
-    if is_sealed and set_rows.fact(connection, schema.SEAL) != schema.facts_seal(connection):
-        yield of_gallery(path, "what it says of itself, such as its descriptor, does not fit its checksum")
+    return (of_gallery(path, what) for what in wrong_facts(connection, path))
 
 
 def _counts(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:
-    """Each set has as many faces as it says, numbered from 0; read from an index, without any face."""
-    no_hash = "length(content) IS NOT 64 OR content GLOB '*[^0-9a-f]*'"
-    if connection.execute(f"SELECT EXISTS (SELECT 1 FROM sets WHERE {no_hash})").fetchone()[0]:
-        yield of_gallery(path, "the entry of a set does not tell its content")
-    grouped = (
-        "(SELECT set_number, count(*) AS there, min(position) AS first, max(position) AS last"
-        " FROM faces GROUP BY set_number)"
-    )
-    whole = "there IS faces AND first IS 0 AND last IS faces - 1"
-    # Groups of faces are looked up among the sets, which is quicker than the other way round.
-    asked = f"SELECT count(*), total({whole}) FROM {grouped} LEFT JOIN sets ON number = set_number"
-    sets = set_rows.count(connection)
-    if connection.execute(asked).fetchone() == (sets, sets):
-        return
-    if connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM faces WHERE set_number NOT IN (SELECT number FROM sets))"
-    ).fetchone()[0]:
-        yield of_gallery(path, f"it holds {REFERS['faces']}")
-    asked = f"SELECT id, faces, ifnull(there, 0) FROM sets LEFT JOIN {grouped} ON set_number = number"
-    if wrong := connection.execute(f"{asked} WHERE NOT ({whole})").fetchall():
-        set_id, faces, there = wrong[0]
-        more = f", and {len(wrong) - 1} more sets are so" if len(wrong) > 1 else ""
-        yield of_gallery(path, f"set {set_id!r} has {there} of its {faces} faces{more}")
+    return (of_gallery(path, what) for what in wrong_counts(connection))
 
 
 def _files(connection: sqlite3.Connection, path: Path) -> Iterator[Finding]:

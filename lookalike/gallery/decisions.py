@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.gallery.decision_log import VERDICTS, Decision, OpenLog, checked_name, draft
 from lookalike.gallery.gallery import Gallery
-from lookalike.gallery.people import Judged, Person, Verdicts, folded
+from lookalike.gallery.people import Judged, Person, Verdicts, folded, said
 from lookalike.gallery.set_rows import several
 
 # The number of a person whose decision is not stored yet.
@@ -48,18 +48,6 @@ def judged(gallery: Gallery) -> Judged:
     if last is None or last[0] is not log or last[1] is not apart:
         last = _LAST[gallery] = (log, apart, Judged(log, apart))
     return last[2]
-
-
-_SAID: WeakKeyDictionary[Gallery, tuple[object, Judged]] = WeakKeyDictionary()
-
-
-def said(gallery: Gallery) -> Judged:
-    """As `judged`, without sets that were seen side by side, of which a gallery may have any number."""
-    log = gallery.decided()
-    last = _SAID.get(gallery)
-    if last is None or last[0] is not log:
-        last = _SAID[gallery] = (log, Judged(log))
-    return last[1]
 
 
 def person_called(gallery: Gallery, name: str) -> Person:

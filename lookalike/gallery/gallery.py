@@ -82,7 +82,7 @@ class Gallery:
         self._remembered = _Remembered()
         self._log = RememberedLog()
         self._barred = RememberedBarred()
-        # The version in which `checking.checked_version` found every face.
+        # The version in which `opened.checked_version` found every face.
         self._counted: Version | None = None
 
     def __enter__(self) -> Self:

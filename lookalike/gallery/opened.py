@@ -1,19 +1,21 @@
-"""Opened: one gallery file that a process has open, its connection, and what is due to be done to it."""
+"""Opened: one gallery file that a process has open, its connection, its version, and what is due to it."""
 
 from __future__ import annotations
 
 import json
 import logging
+import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lookalike import atomic, resources
-from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed, in_words
-from lookalike.gallery import schema, wipe
+from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFound, StorageFailed, in_words
+from lookalike.gallery import schema, set_rows, wipe
 from lookalike.gallery.connection import (
     Connection,
     check_file,
@@ -28,6 +30,9 @@ from lookalike.gallery.connection import (
 from lookalike.gallery.wipe import WipeDue
 from lookalike.indexing.store import TableStore
 from lookalike.resources import Need
+
+if TYPE_CHECKING:
+    from lookalike.gallery.gallery import Gallery
 
 logger = logging.getLogger(__name__)
 
@@ -283,3 +288,100 @@ class Opened:
             logger.warning("%s is wiped of removed sets: %s", self.path, due)
             resources.check(f"wiping {self.path}", Need(0, due.bytes), self._file.parent)
         return wipe.wipe_file(connection, patience)
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a gallery: what shapes its tables, read once; it is asked like the gallery itself."""
+
+    path: Path
+    descriptor: str | None
+    dimension: int | None
+    by_id: Mapping[str, str]
+    digest: str
+
+    def __len__(self) -> int:
+        return len(self.by_id)
+
+    def contents(self) -> Mapping[str, str]:
+        """Id -> content hash of each set, sorted by id."""
+        return self.by_id
+
+    def fingerprint(self) -> str:
+        """As `Gallery.fingerprint`."""
+        return self.digest
+
+
+def checked_version(gallery: Gallery) -> Version:
+    """The version that a gallery has now, in which every set has all its faces.
+
+    No face is read, so this is done before every search; of one version of an open gallery it is found out
+    once.
+
+    Raises
+    ------
+    GalleryUnreadable
+        If faces are missing, or what made them is not known any more.
+    """
+    with gallery._opened.transaction() as connection:
+        version = set_rows.version(connection)
+        if version != gallery._counted:
+            for what in (*wrong_facts(connection, gallery.path), *wrong_counts(connection)):
+                raise GalleryUnreadable(
+                    f"{gallery.path} is damaged: {what}: look at `lookalike verify {gallery.path}`, "
+                    f"then restore a backup, or remove the sets it names"
+                )
+            gallery._counted = version
+        return Version(
+            gallery.path,
+            set_rows.fact(connection, "descriptor"),
+            set_rows.dimension(connection, gallery.path),
+            gallery._contents(connection),
+            gallery._fingerprint(connection),
+        )
+
+
+def wrong_facts(connection: sqlite3.Connection, path: Path) -> Iterator[str]:
+    """What is wrong with what a gallery says of itself: what made its faces is known if it has any."""
+    sets, descriptor = set_rows.count(connection), set_rows.fact(connection, "descriptor")
+    dimension = set_rows.dimension(connection, path)
+    if sets and (descriptor is None or dimension is None):
+        yield ("it does not say what made its faces, or how many numbers they have")
+    if not sets and (descriptor is not None or dimension is not None):
+        yield ("it says what made its faces, but holds no set")
+    if descriptor is not None:
+        try:
+            set_rows.check_name(descriptor)
+        except BadInput as reason:
+            yield str(reason)
+    if set_rows.fact(connection, "created") is None:
+        yield ("it does not say when it was made")
+    is_sealed = schema.found(connection) >= schema.SEALED_SINCE
+    if is_sealed and set_rows.fact(connection, schema.SEAL) != schema.facts_seal(connection):
+        yield ("what it says of itself, such as its descriptor, does not fit its checksum")
+
+
+def wrong_counts(connection: sqlite3.Connection) -> Iterator[str]:
+    """What is wrong unless each set has as many faces as it says, numbered from 0; read without any face."""
+    no_hash = "length(content) IS NOT 64 OR content GLOB '*[^0-9a-f]*'"
+    if connection.execute(f"SELECT EXISTS (SELECT 1 FROM sets WHERE {no_hash})").fetchone()[0]:
+        yield ("the entry of a set does not tell its content")
+    grouped = (
+        "(SELECT set_number, count(*) AS there, min(position) AS first, max(position) AS last"
+        " FROM faces GROUP BY set_number)"
+    )
+    whole = "there IS faces AND first IS 0 AND last IS faces - 1"
+    # Groups of faces are looked up among the sets, which is quicker than the other way round.
+    asked = f"SELECT count(*), total({whole}) FROM {grouped} LEFT JOIN sets ON number = set_number"
+    sets = set_rows.count(connection)
+    if connection.execute(asked).fetchone() == (sets, sets):
+        return
+    if connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM faces WHERE set_number NOT IN (SELECT number FROM sets))"
+    ).fetchone()[0]:
+        yield ("it holds a face of no set")
+    asked = f"SELECT id, faces, ifnull(there, 0) FROM sets LEFT JOIN {grouped} ON set_number = number"
+    if wrong := connection.execute(f"{asked} WHERE NOT ({whole})").fetchall():
+        set_id, faces, there = wrong[0]
+        more = f", and {len(wrong) - 1} more sets are so" if len(wrong) > 1 else ""
+        yield (f"set {set_id!r} has {there} of its {faces} faces{more}")

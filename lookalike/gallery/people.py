@@ -14,11 +14,16 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from lookalike.errors import Conflict
 from lookalike.gallery import decision_log
 from lookalike.gallery.decision_log import VERDICTS, Decision
 from lookalike.gallery.media import Pair
+
+if TYPE_CHECKING:
+    from lookalike.gallery.gallery import Gallery
 
 logger = logging.getLogger(__name__)
 
@@ -431,6 +436,18 @@ class Judged:
         whole = {each for other in found - group for each in self._groups.get(other, (other,))}
         self._rejected[set_id] = frozenset(whole - group)
         return self._rejected[set_id]
+
+
+_SAID: WeakKeyDictionary[Gallery, tuple[object, Judged]] = WeakKeyDictionary()
+
+
+def said(gallery: Gallery) -> Judged:
+    """What the user said in a gallery, without what was seen side by side, of which there may be much."""
+    log = gallery.decided()
+    last = _SAID.get(gallery)
+    if last is None or last[0] is not log:
+        last = _SAID[gallery] = (log, Judged(log))
+    return last[1]
 
 
 def folded(log: Iterable[Decision], apart: Iterable[Pair] = ()) -> Verdicts:

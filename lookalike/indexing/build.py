@@ -17,8 +17,8 @@ from lookalike import registry, resources
 from lookalike.engines.contract import Engine, Label
 from lookalike.errors import BadInput, LookalikeError, StorageFailed
 from lookalike.faceset import FaceSet, unique_ids
-from lookalike.gallery.checks import Version, checked_version
 from lookalike.gallery.gallery import Gallery
+from lookalike.gallery.opened import Version, checked_version
 from lookalike.indexing import transform
 from lookalike.indexing.slices import Hold, hold_slices, identity
 from lookalike.indexing.store import SECONDS_BETWEEN_KEEPING, StoredTables, TableStore, Unfinished

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lookalike import registry, resources
 from lookalike.errors import BadInput, LookalikeError
 from lookalike.faceset import Faces, FaceSet, evenly
-from lookalike.gallery.checks import Version
 from lookalike.gallery.gallery import Gallery
+from lookalike.gallery.opened import Version
 from lookalike.indexing.store import StoredTables, TableStore
 from lookalike.kernels.threads import in_order
 from lookalike.preparations.contract import LONGEST, Preparation

@@ -386,9 +386,6 @@ def _box(sides: Sequence[float] | None) -> Box | None:
 
 # How a picture lies.
 
-# What turns the picture back: only the quarter turns differ from their own.
-BACK: Final = {6: 8, 8: 6}
-
 
 def as_stored(box: Box, orientation: int) -> Box:
     """Where a box of the upright picture lies in the picture as it is stored.
@@ -413,8 +410,3 @@ def as_stored(box: Box, orientation: int) -> Box:
         width,
         height,
     )
-
-
-def as_seen(box: Box, orientation: int) -> Box:
-    """Where a box of the picture as it is stored lies in the upright picture."""
-    return as_stored(box, BACK.get(orientation, orientation))

@@ -71,7 +71,7 @@ def select(
         return faces[nearest], nearest
     if preimage == "learned":
         return _learned(faces, projections, steps), nearest
-    return _fixed_points(faces, kernel, vectors[:, 0] / np.sqrt(values[0]), steps, nearest, width), nearest
+    return _fixed_points(faces, vectors[:, 0] / np.sqrt(values[0]), steps, nearest, width), nearest
 
 
 @one_blas_thread()
@@ -163,7 +163,6 @@ def _learned(
 
 def _fixed_points(
     faces: NDArray[np.float64],
-    kernel: NDArray[np.float64],
     direction: NDArray[np.float64],
     steps: NDArray[np.float64],
     nearest: NDArray[np.int64],

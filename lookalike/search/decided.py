@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 from lookalike.errors import Conflict
 from lookalike.faceset import natural_order, timecode
 from lookalike.gallery.decision_log import Decision
-from lookalike.gallery.decisions import said
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
-from lookalike.gallery.people import Judged
+from lookalike.gallery.people import Judged, said
 from lookalike.gallery.set_rows import SetFacts
 from lookalike.ranking import Decided
 

@@ -13,10 +13,9 @@ from typing import Literal
 
 from lookalike.errors import NotFound
 from lookalike.faceset import Sighting, natural_order, timecode
-from lookalike.gallery.decisions import said
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
-from lookalike.gallery.people import Judged
+from lookalike.gallery.people import Judged, said
 from lookalike.gallery.set_rows import SetFacts
 from lookalike.web.films import FILM, SET, Latest, Pictures, film_among
 from lookalike.web.models import FaceView, PersonName, SetPage, SetsAsk, SetView

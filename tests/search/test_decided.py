@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lookalike import FaceSet, Gallery
 from lookalike.errors import Conflict, LookalikeError
 from lookalike.faceset import Sighting
-from lookalike.gallery.decisions import judge, judged, merge, name, said, undo
+from lookalike.gallery.decisions import judge, judged, merge, name, undo
+from lookalike.gallery.people import said
 from lookalike.ranking import Decided
 from lookalike.search.decided import GIVEN, NOTHING, known_of
 
