@@ -65,6 +65,8 @@ class Connection(sqlite3.Connection):
         The latest commit that the file by itself was seen at.
     counted : int
         How many rows were changed in counting commits.
+    touched : set of str, or None
+        Ids of the sets whose rows it changed, if anybody wants to know.
     """
 
     identity: Identity = (0, 0)
@@ -74,6 +76,7 @@ class Connection(sqlite3.Connection):
     lacks: str = ""
     known: journal.Commit | None = None
     counted: int = 0
+    touched: set[str] | None = None
     is_overwritten: bool = False
 
     def count(self) -> None:

@@ -23,7 +23,7 @@ from lookalike.gallery.history import Backup, Event
 from lookalike.gallery.media import MediaFile, Pair
 from lookalike.gallery.models import Model, Vectors
 from lookalike.gallery.opened import Opened
-from lookalike.gallery.set_rows import HINTS, SetFacts, Snapshot, Version
+from lookalike.gallery.set_rows import HINTS, Columns, SetFacts, Snapshot, Version
 from lookalike.gallery.wipe import WipeDue
 
 REMEMBERED: Final = 20_000  # sets whose files are remembered: about 1 kB each
@@ -136,11 +136,32 @@ class Gallery:
     def snapshot(self, known: str = "") -> Snapshot | None:
         """Fingerprint, contents and listing, all of one version; None if its fingerprint is the known one."""
         with self._opened.transaction() as connection:
-            fingerprint = self._fingerprint(connection)
-            if fingerprint == known:
+            if (fingerprint := self._fingerprint(connection)) == known:
                 return None
             contents = dict(self._contents(connection))
             return Snapshot(fingerprint, contents, set_rows.listing(connection, self.path))
+
+    def columns(self, ids: Iterable[str] | None = None) -> Iterator[Columns]:
+        """The list of sets by id, some thousand at a time, or those of some ids; nobody waits meanwhile."""
+        with self._opened.stream() as connection:
+            some = set_rows.columns(connection, self.path, ids)
+            with self._opened.reading(connection):
+                found = next(some, None)
+            while found is not None:
+                yield found
+                with self._opened.reading(connection):
+                    found = next(some, None)
+
+    def changed_elsewhere(self) -> int:
+        """A number that is another one whenever somebody else has changed the gallery."""
+        with self._opened.transaction() as connection:
+            return set_rows.version(connection)[0]
+
+    def changed_here(self) -> set[str]:
+        """Ids of the sets that this object changed since it was asked last; the first time none."""
+        with self._opened.lock:
+            found, self._opened.connection.touched = self._opened.connection.touched, set()
+            return found or set()
 
     def listing(self, ids: Iterable[str] | None = None) -> Iterator[SetFacts]:
         """What is known of each set without reading its faces, by id; or of some, in the order asked for."""
@@ -304,15 +325,8 @@ class Gallery:
     def sets(self, ids: Iterable[str] | None = None) -> Iterator[FaceSet]:
         """Read sets one by one, without pictures, all as they were when the first was asked for.
 
-        Parameters
-        ----------
-        ids : iterable of str, optional
-            Which sets, in which order; all of them by id if not given.
-
-        Yields
-        ------
-        FaceSet
-            The next set. What is removed meanwhile is wiped only when the iterator has ended or is dropped.
+        All of them by id, or those of some ids in their order. What is removed meanwhile is wiped only when
+        the iterator has ended or is dropped.
         """
         with self._opened.stream() as connection:
             with self._opened.reading(connection):
@@ -344,8 +358,7 @@ class Gallery:
         Raises
         ------
         Conflict
-            If the id is taken by other content, or the faces are of another descriptor or dimension; or if
-            the set was barred.
+            If the id is taken by other content, or the faces are of another kind, or the set is barred.
         """
         set_rows.check(faceset, descriptor)
         with self._opened.transaction(writing=True) as connection:
@@ -361,8 +374,7 @@ class Gallery:
         Parameters
         ----------
         sets : sequence of FaceSet
-        apart : iterable of pairs of ids
-            Sets, of these or of the gallery, that are certainly of different people.
+        apart : iterable of pairs of ids, of these sets or of the gallery, certainly of different people
         descriptor : str
             What made the faces.
 
@@ -391,12 +403,7 @@ class Gallery:
         Parameters
         ----------
         ids : iterable of str
-            Which sets.
-
-        Returns
-        -------
-        list of str
-            The ids removed, each once, in the order given. NotFound is raised if one is not there.
+            Which sets; they are returned, each once, in the order given. NotFound if one is not there.
         """
         asked = list(dict.fromkeys(set_rows.several(ids)))
         if not asked:
@@ -482,8 +489,7 @@ class Gallery:
         Raises
         ------
         Conflict
-            As `add`, or if the file was barred, a set is given twice or grows by faces of which more or less
-            is known.
+            As `add`, or if the file is barred, a set comes twice or grows by faces that are known otherwise.
         NotFound
             If a set that grows, or one of a pair, is not there.
         """
@@ -502,8 +508,7 @@ class Gallery:
         ----------
         name : str
             The model; its first vectors fix how many numbers it gives.
-        vectors : iterable of (id, array (n, d))
-            Sets, each with all of its faces in order.
+        vectors : iterable of (id, array (n, d)), each with all faces of its set in order
         """
         set_rows.check_name(name)
         given = models.checked(vectors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,6 +23,13 @@ SUM = "SELECT sighted, start_seconds, end_seconds FROM sets WHERE number = ?"
 SUGGESTIONS = 3
 # Spelling help compares the id with every other, in Python: beyond this many it would keep the user waiting.
 MOST_COMPARED = 20_000
+# Rows that are read at a time from lists that may be long.
+AT_A_TIME: Final = 5_000
+# Of what types `SetFacts` are, in their order.
+TIME: Final[set[type]] = {float, type(None)}
+AMOUNT: Final[set[type]] = {int, type(None)}
+TEXT: Final[set[type]] = {str, type(None)}
+KINDS: Final[tuple[type | set[type], ...]] = (str, str, int, int, str, TIME, TIME, AMOUNT)
 # Facts that help the user's programs and shape nothing: where the file of the current model was last seen.
 HINTS: Final = ("model_file", "successor_told")
 Version = tuple[int, int]
@@ -56,6 +64,21 @@ class Snapshot(NamedTuple):
     fingerprint: str
     contents: dict[str, str]
     listing: list[SetFacts]
+
+
+class Columns(NamedTuple):
+    """The list of sets, column by column; `paths` are those of a set's files, one a line, in any order."""
+
+    ids: tuple[str, ...]
+    origins: tuple[str, ...]
+    faces: tuple[int, ...]
+    pictures: tuple[int, ...]
+    added: tuple[str, ...]
+    starts: tuple[float | None, ...]
+    ends: tuple[float | None, ...]
+    good: tuple[int | None, ...]
+    contents: tuple[str, ...]
+    paths: tuple[str | None, ...]
 
 
 def fact(connection: sqlite3.Connection, name: str) -> str | None:
@@ -112,25 +135,46 @@ def contents(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
 
 def listing(connection: sqlite3.Connection, path: Path, ids: Iterable[str] | None = None) -> list[SetFacts]:
     """What is known of each set, by id; or of some, in the order in which they are asked for."""
-    times = "start_seconds, end_seconds" if schema.found(connection) > 1 else "NULL, NULL"
-    good = "good" if schema.found(connection) > 2 else "NULL"
-    asked = f"SELECT id, origin, faces, pictures, added, {times}, {good} FROM sets"
-    time: set[type] = {float, type(None)}
-    amount: set[type] = {int, type(None)}
-    kinds = (str, str, int, int, str, time, time, amount)
+    asked = f"SELECT {_facts(connection)} FROM sets"
     if ids is None:
-        found = _rows(connection, path, f"{asked} ORDER BY id", *kinds)
+        found = _rows(connection, path, f"{asked} ORDER BY id", *KINDS)
     else:
         found = []
         for set_id in several(ids):
             if not has(connection, set_id):
                 raise unknown(connection, path, set_id)
-            found += _rows(connection, path, f"{asked} WHERE id = ?", *kinds, given=(set_id,))
-    facts = list(map(SetFacts._make, found))
+            found += _rows(connection, path, f"{asked} WHERE id = ?", *KINDS, given=(set_id,))
+    _check_pictures(path, ((row[2], row[3]) for row in found))
+    return list(map(SetFacts._make, found))
+
+
+def columns(
+    connection: sqlite3.Connection, path: Path, ids: Iterable[str] | None = None
+) -> Iterator[Columns]:
+    """The list of sets by id, some thousand at a time; or those of some ids that are there."""
+    files = "(SELECT group_concat(path, char(10)) FROM set_files JOIN files ON file_number = files.number"
+    files = f"{files} WHERE set_number = sets.number)" if schema.found(connection) > 1 else "NULL"
+    which = "" if ids is None else "WHERE id IN (SELECT value FROM json_each(?))"
+    given = () if ids is None else (json.dumps([one for one in ids if one == storable(one)]),)
+    rows = connection.execute(
+        f"SELECT {_facts(connection)}, content, {files} FROM sets {which} ORDER BY id", given
+    )
+    while found := rows.fetchmany(AT_A_TIME):
+        checked = Columns._make(_columns(path, found, (*KINDS, str, TEXT)))
+        _check_pictures(path, zip(checked.faces, checked.pictures, strict=True))
+        yield checked
+
+
+def _facts(connection: sqlite3.Connection) -> str:
+    times = "start_seconds, end_seconds" if schema.found(connection) > 1 else "NULL, NULL"
+    good = "good" if schema.found(connection) > 2 else "NULL"
+    return f"id, origin, faces, pictures, added, {times}, {good}"
+
+
+def _check_pictures(path: Path, counts: Iterable[tuple[int, int]]) -> None:
     # All faces of a set have a picture, or none has.
-    if not {one.pictures for one in facts if one.pictures != one.faces} <= {0}:
+    if not {pictures for faces, pictures in counts if pictures != faces} <= {0}:
         raise _no_entries(path)
-    return facts
 
 
 def _rows(
@@ -141,13 +185,22 @@ def _rows(
     given: tuple[str, ...] = (),
 ) -> list[Any]:
     found = connection.execute(asked, given).fetchall()
+    if found:
+        _columns(path, found, kinds)
+    return found
+
+
+def _columns(
+    path: Path, found: Sequence[tuple[Any, ...]], kinds: Sequence[type | set[type]]
+) -> list[tuple[Any, ...]]:
+    """Some rows as columns, if these are of the right kinds."""
     # SQLite keeps any value in any column, so damage may turn text into a number or nothing. Whole columns
     # are looked at: value by value it would take longer than to read them.
     allowed = [kind if isinstance(kind, set) else {kind} for kind in kinds]
-    columns = zip(*found, strict=True)
-    if found and not all(set(map(type, one)) <= kind for one, kind in zip(columns, allowed, strict=True)):
+    columns = list(zip(*found, strict=True))
+    if not all(set(map(type, one)) <= kind for one, kind in zip(columns, allowed, strict=True)):
         raise _no_entries(path)
-    return found
+    return columns
 
 
 def _no_entries(path: Path) -> GalleryUnreadable:
@@ -186,6 +239,13 @@ def several(ids: Iterable[Named]) -> Iterable[Named]:
     if isinstance(ids, str):
         raise BadInput(f"set ids must come as a list, got the string {ids!r}: write [{ids!r}]")
     return ids
+
+
+def touch(connection: sqlite3.Connection, ids: Iterable[str]) -> None:
+    """Note that the rows of some sets change, for whoever keeps up with the list (`Gallery.changed_here`)."""
+    touched: set[str] | None = getattr(connection, "touched", None)
+    if touched is not None:
+        touched.update(ids)
 
 
 # Faces.
@@ -295,6 +355,7 @@ def add(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor
             (*values, schema.set_seal(faceset.id, origin, added)),
         ).lastrowid
         _write_faces(connection, path, int(number or 0), faceset)
+        touch(connection, [faceset.id])
         return True
     # The same descriptors are the same set, however their pictures were encoded.
     if there[0] != content and not np.array_equal(get(connection, path, faceset.id).faces, faceset.faces):
@@ -336,6 +397,7 @@ def append(connection: sqlite3.Connection, path: Path, more: FaceSet, descriptor
         (whole.content_hash(), len(whole), len(whole.pictures), number),
     )
     _write_faces(connection, path, number, more, len(present), said)
+    touch(connection, [more.id])
 
 
 def _write_faces(

@@ -18,6 +18,7 @@ from lookalike.search.feedback import Refined, nobody, refine
 from lookalike.search.filters import Filter, depth, narrowed
 from lookalike.search.query import Excerpt, Search
 from lookalike.search.scenes import Place, alone, members, together, two_people
+from lookalike.web.catalogue import Catalogue, key_of
 from lookalike.web.films import photos_of_faces
 from lookalike.web.models import (
     AnswerView,
@@ -31,7 +32,7 @@ from lookalike.web.models import (
     SetView,
 )
 from lookalike.web.search import Method, Searches, method_of, methods, similarities
-from lookalike.web.sets import STRIP, Browsing, Catalogue, key_of, when
+from lookalike.web.sets import STRIP, Browsing, when
 from lookalike.web.uploads import Uploads
 from lookalike.web.wording import changed
 

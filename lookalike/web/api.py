@@ -108,9 +108,7 @@ def sets(request: Request, ask: Annotated[SetsAsk, Query()]) -> Response:
 @router.post("/api/sets", response_model=JobView, status_code=202)
 def add_sets(request: Request, ask: SetsAdd) -> JobView:
     """Add sets of vectors to the collection, all or none; the result of the job is the keys of the sets."""
-    parts = parts_of(request)
-    # Whoever waits for the job finds the sets in the list.
-    return parts.uploads.add(ask, lambda: parts.browsing.catalogue(at_once=True)).view()
+    return parts_of(request).uploads.add(ask).view()
 
 
 @router.get("/api/sets/{key}", response_model=SetView)

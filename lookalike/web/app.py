@@ -154,7 +154,7 @@ class Parts:
         self.pictures = Pictures(self.gallery, secrets.token_bytes(32))
         self.uploads = Uploads(self.gallery, self.jobs, self.pictures)
         self.browsing = Browsing(self.gallery, self.pictures)
-        self.searches = Searches(self.gallery, self.jobs, engine)
+        self.searches = Searches(self.gallery, self.jobs, self.browsing.catalogue, engine)
         self.films = Films(self.gallery, self.browsing, self.pictures)
         self.photos = Photos(self.gallery, self.browsing, self.pictures)
         self.deciding = Deciding(self.gallery, self.browsing)

@@ -16,13 +16,12 @@ from pydantic import ValidationError
 from lookalike.errors import BadInput, NotFound
 from lookalike.gallery.people import Judged
 from lookalike.web.api import parts_of
+from lookalike.web.catalogue import key_of
 from lookalike.web.evidence import listed
 from lookalike.web.models import FaceView, SearchAsk, SearchView, SetsAsk, SetView
 from lookalike.web.people import timeline
-from lookalike.web.people_models import CensusView
 from lookalike.web.proposals import USUAL
 from lookalike.web.search import method_of
-from lookalike.web.sets import key_of
 from lookalike.web.wording import FILTERS
 
 STATIC = Path(__file__).parent / "static"
@@ -34,8 +33,8 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 _TEMPLATES.filters.update(FILTERS, listed=listed)
-# Sets on one page of the collection, and rows on one of the history.
-PAGE, LOG = 48, 50
+# Sets on one page of the collection, people on one of theirs, and rows on one of the history.
+PAGE, PEOPLE, LOG = 48, 96, 50
 # What the error page is headed by.
 _TITLES = {
     401: "Open the address that was printed",
@@ -161,21 +160,20 @@ def together(request: Request, key: str, other: str, without: bool = False) -> H
 
 
 @router.get("/people")
-def people(request: Request) -> HTMLResponse:
-    """Everybody: who is proposed first, then who is known."""
+def people(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0) -> HTMLResponse:
+    """Everybody: who is proposed first, then who is known, page by page."""
     parts = parts_of(request)
-    known, catalogue = parts.deciding.people().people, parts.browsing.catalogue()
+    catalogue = parts.browsing.catalogue()
     ready = not catalogue.facts or parts.proposing.is_ready()
-    found = parts.proposing.view() if ready else CensusView(people=[], pairs=[])
+    page = parts.proposing.page(offset, PEOPLE)
     if not ready:
         parts.searches.begin(USUAL)
     return render(
         "people.html",
         here="/people",
-        people=known,
-        nameless=[one for one in found.people if one.number is None and not one.proposed],
-        proposed=[one for one in found.people if one.proposed or one.likely],
-        pairs=found.pairs,
+        page=page,
+        people=parts.deciding.views(page.named),
+        link=_linker(request),
         # What waits for the collection asks a search of it.
         ask="" if ready else SearchAsk(set=next(iter(catalogue.ids))).model_dump_json(exclude_defaults=True),
     )

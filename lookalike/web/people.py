@@ -16,6 +16,7 @@ from lookalike.gallery import decisions as judge
 from lookalike.gallery.decision_log import VERDICTS, Decision
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged, Person
+from lookalike.web.catalogue import Catalogue, key_of
 from lookalike.web.models import SetView
 from lookalike.web.people_models import (
     MOST_AT_ONCE,
@@ -31,7 +32,7 @@ from lookalike.web.people_models import (
     PersonView,
 )
 from lookalike.web.people_models import Judged as JudgedView
-from lookalike.web.sets import Browsing, Catalogue, key_of, title
+from lookalike.web.sets import Browsing, by_name, title
 from lookalike.web.wording import counted
 
 # What a verdict says of one clip and its query, and of many.
@@ -92,11 +93,16 @@ class Deciding:
 
     def people(self) -> PeopleView:
         """All named people, by name."""
-        catalogue, known = self._browsing.catalogue(), self._browsing.known()
-        by_name = sorted(
-            known.people.values(), key=lambda one: (natural_order(one.name.casefold()), one.number)
-        )
-        return PeopleView(people=[self._person(catalogue, one) for one in by_name])
+        return PeopleView(people=self.views(self.named()))
+
+    def named(self) -> list[Person]:
+        """All named people, by name, without how they are shown."""
+        return by_name(self._browsing.known())
+
+    def views(self, people: Iterable[Person]) -> list[PersonView]:
+        """Some named people as they are shown."""
+        catalogue = self._browsing.catalogue()
+        return [self._person(catalogue, one) for one in people]
 
     def person(self, number: int) -> PersonPage:
         """One person with all sets, and when they are seen in films."""

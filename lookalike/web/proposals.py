@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from lookalike.errors import BadInput
@@ -11,20 +12,37 @@ from lookalike.faceset import natural_order
 from lookalike.gallery import decisions
 from lookalike.gallery.decision_log import OpenLog
 from lookalike.gallery.gallery import Gallery
-from lookalike.gallery.people import Judged
-from lookalike.indexing.people import Census, Identity, counted
+from lookalike.gallery.people import Judged, Person
+from lookalike.indexing.people import Census, Identity, Question, counted
 from lookalike.ranking import percent
 from lookalike.web import wording
+from lookalike.web.catalogue import Catalogue
 from lookalike.web.models import SearchAsk, SetView
 from lookalike.web.people import moments
 from lookalike.web.people_models import CensusView, GroupAsk, GroupMade, IdentityPage, IdentityView, PairView
 from lookalike.web.search import Searches, method_of
-from lookalike.web.sets import Browsing, Catalogue
+from lookalike.web.sets import Browsing, by_name
 
 # The way of searching by whose tables people are proposed, which is that of every search unless chosen.
 USUAL: Final = method_of(SearchAsk().similarity, SearchAsk().reranker, None)
 # Pairs that are asked about at a time, sets that may belong to somebody, and files that are named of each.
 MOST_PAIRS, MOST_UNSURE, MOST_FILES = 6, 12, 3
+# People whom the page proposes at a time.
+MOST_PROPOSED: Final = 50
+
+
+@dataclass(frozen=True)
+class PeoplePage:
+    """Some of the people who are known, and the first of those who wait for an answer."""
+
+    offset: int
+    limit: int
+    total: int
+    named: list[Person]
+    nameless: list[IdentityView]
+    waiting: int
+    proposed: list[IdentityView]
+    pairs: list[PairView]
 
 
 class Proposing:
@@ -61,17 +79,52 @@ class Proposing:
         if not self._browsing.catalogue().facts:
             return CensusView(people=[], pairs=[])
         census, catalogue = self.census()
-        shown = self._shown(catalogue, self._browsing.known(), census.people)
-        pairs = [
+        return self._view(catalogue, census.people, census.questions[:MOST_PAIRS])
+
+    def page(self, offset: int, limit: int) -> PeoplePage:
+        """Who is proposed first, then who is known, page by page; without proposals while none are ready.
+
+        What is read grows with the people that are shown, not with those that there are.
+        """
+        census, catalogue = Census((), ()), self._browsing.catalogue()
+        if catalogue.facts and self.is_ready():
+            census, catalogue = self.census()
+        named = by_name(self._browsing.known())
+        nameless = [one for one in census.people if one.number is None and not one.proposed]
+        waiting = [one for one in census.people if one.proposed or one.likely]
+        those = named[offset : offset + limit]
+        others = nameless[max(0, offset - len(named)) :][: limit - len(those)]
+        # Further pages are of those who are known.
+        proposed, pairs = ([], ()) if offset else (waiting[:MOST_PROPOSED], census.questions[:MOST_PAIRS])
+        asked = {handle for pair in pairs for handle in (pair.one, pair.other)}
+        shown = [*others, *proposed, *(one for one in census.people if one.handle in asked)]
+        found = self._view(catalogue, shown, pairs)
+        views = {one.handle: one for one in found.people}
+        return PeoplePage(
+            offset=offset,
+            limit=limit,
+            total=len(named) + len(nameless),
+            named=those,
+            nameless=[views[catalogue.keys[one.handle]] for one in others],
+            waiting=len(waiting),
+            proposed=[views[catalogue.keys[one.handle]] for one in proposed],
+            pairs=found.pairs,
+        )
+
+    def _view(
+        self, catalogue: Catalogue, people: Sequence[Identity], pairs: Sequence[Question]
+    ) -> CensusView:
+        shown = self._shown(catalogue, self._browsing.known(), people)
+        told = [
             PairView(
                 one=shown[pair.one],
                 other=shown[pair.other],
                 probability=pair.probability,
                 sure=percent(pair.probability),
             )
-            for pair in census.questions[:MOST_PAIRS]
+            for pair in pairs
         ]
-        return CensusView(people=list(shown.values()), pairs=pairs)
+        return CensusView(people=list(shown.values()), pairs=told)
 
     def of(self, key: str) -> IdentityPage:
         """Whoever a set shows, by its key."""

@@ -19,9 +19,9 @@ from lookalike.indexing.build import index
 from lookalike.kernels.compiled import expect_much
 from lookalike.kernels.threads import thread_count
 from lookalike.search.query import Search, open_search
+from lookalike.web.catalogue import Catalogue
 from lookalike.web.jobs import Job, Jobs
 from lookalike.web.models import MethodView
-from lookalike.web.sets import Catalogue
 
 # For people who do not know the formulas of docs/explanation/method.md; in the order of the menu.
 WORDS: Final = {
@@ -111,7 +111,7 @@ class Ready:
     ----------
     search : Search
     version : str
-        Fingerprint of the gallery when the search began to be opened.
+        That of the catalogue when the search began to be opened.
     """
 
     def __init__(self, search: Search, version: str) -> None:
@@ -123,8 +123,8 @@ class Ready:
         version, newer, gone = self._compared
         if version != catalogue.version:
             known = self.search.tables.numbers
-            both = sum(set_id in known for set_id in catalogue.facts)
-            newer, gone = len(catalogue.facts) - both, len(known) - both
+            both = sum(map(known.__contains__, catalogue.names))
+            newer, gone = len(catalogue.names) - both, len(known) - both
             # Other threads compare with other versions meanwhile: what is told is never read back from here.
             self._compared = catalogue.version, newer, gone
         return newer, gone
@@ -137,12 +137,16 @@ class Searches:
     ----------
     gallery : Gallery
     jobs : Jobs
+    look : callable
+        Gives the catalogue as it is now; the very newest if called with True.
     engine : Engine or str
         Where sets are compared.
     """
 
-    def __init__(self, gallery: Gallery, jobs: Jobs, engine: Engine | str = "local") -> None:
-        self._gallery, self._jobs, self._engine = gallery, jobs, engine
+    def __init__(
+        self, gallery: Gallery, jobs: Jobs, look: Callable[[bool], Catalogue], engine: Engine | str = "local"
+    ) -> None:
+        self._gallery, self._jobs, self._look, self._engine = gallery, jobs, look, engine
         self._lock = threading.Lock()
         self._held: OrderedDict[Method, Ready] = OrderedDict()
         self._opening: dict[Method, Job] = {}
@@ -262,7 +266,7 @@ class Searches:
         expect_much()
         began = time.monotonic()
         try:
-            version = self._gallery.fingerprint()
+            version = self._look(True).version
             about = method.similarity, method.reranker
             search = open_search(self._gallery, *about, track=job.track, engine=self._engine)
             _warm(search)

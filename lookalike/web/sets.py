@@ -2,110 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-import threading
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Literal
 
-from lookalike.errors import NotFound
+import numpy as np
+from pydantic import TypeAdapter
+
 from lookalike.faceset import Sighting, natural_order, timecode
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
-from lookalike.gallery.people import Judged, said
+from lookalike.gallery.people import Judged, Person, said
 from lookalike.gallery.set_rows import SetFacts
+from lookalike.web.catalogue import Catalogue, Catalogues, Rows
 from lookalike.web.films import FILM, SET, Latest, Pictures, film_among
 from lookalike.web.models import FaceView, PersonName, SetPage, SetsAsk, SetView
 
 STRIP = 10
 # Faces whose views are remembered, and those of which it is known how they were seen: about 1 kB each.
 REMEMBERED = 50_000
-# Seconds after which the gallery is looked at again, at the earliest; longer where looking takes long.
-OFTEN = 0.25
-RESTS = 5
-
-
-def key_of(set_id: str) -> str:
-    """The opaque key of a set: the same in every run, and nothing can be read from it."""
-    return hashlib.sha256(set_id.encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Catalogue:
-    """One version of the list of sets.
-
-    Parameters
-    ----------
-    version : str
-        Fingerprint of the gallery.
-    facts : mapping
-        What is known of each set, by id and in the order of ids.
-    contents : mapping
-        Content hash of each set by id.
-    keys, ids : mappings
-        Key of each id, and id of each key.
-    """
-
-    version: str
-    facts: Mapping[str, SetFacts]
-    contents: Mapping[str, str]
-    keys: Mapping[str, str]
-    ids: Mapping[str, str]
-
-    @cached_property
-    def faces(self) -> int:
-        """How many faces there are in all sets."""
-        return sum(one.faces for one in self.facts.values())
-
-    def id(self, key: str) -> str:
-        """The set of a key; raise NotFound if there is none."""
-        if key not in self.ids:
-            raise NotFound(
-                "there is no such clip or photo in the collection: it was removed, or the address is wrong"
-            )
-        return self.ids[key]
-
-
-class Catalogues:
-    """Keeps up with a gallery that others may be changing.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    """
-
-    def __init__(self, gallery: Gallery) -> None:
-        self._gallery = gallery
-        self._lock = threading.Lock()
-        self._now = Catalogue("", {}, {}, {}, {})
-        self._next = 0.0
-
-    def now(self, at_once: bool = False) -> Catalogue:
-        """The newest version; a change of somebody else may be missed for a moment, unless asked at once."""
-        # Who comes while somebody is looking takes what there was, except at the very beginning.
-        if not at_once and self._now.version and (time.monotonic() < self._next or self._lock.locked()):
-            return self._now
-        with self._lock:
-            if at_once or time.monotonic() >= self._next:
-                began = time.monotonic()
-                self._look()
-                ended = time.monotonic()
-                self._next = ended + max(OFTEN, RESTS * (ended - began))
-            return self._now
-
-    def _look(self) -> None:
-        # One version, however fast others add: looking again until nothing changed might never end.
-        found = self._gallery.snapshot(self._now.version)
-        if found is None:
-            return
-        facts = {one.id: one for one in found.listing}
-        old = self._now.keys
-        keys = {set_id: old.get(set_id) or key_of(set_id) for set_id in facts}
-        ids = {key: set_id for set_id, key in keys.items()}
-        self._now = Catalogue(found.fingerprint, facts, found.contents, keys, ids)
+FACES = TypeAdapter(list[FaceView])
 
 
 class Browsing:
@@ -123,8 +41,6 @@ class Browsing:
         self._catalogues = Catalogues(gallery)
         self._seen: Latest[Sequence[Sighting]] = Latest(REMEMBERED, len)
         self._strips: Latest[list[FaceView]] = Latest(REMEMBERED, len)
-        self._sorted: Latest[list[SetFacts]] = Latest(4)
-        self._paths: Latest[dict[str, list[str]]] = Latest(1)
 
     def catalogue(self, at_once: bool = False) -> Catalogue:
         """The sets as they are now; see `Catalogues.now`."""
@@ -143,7 +59,7 @@ class Browsing:
             total=len(found),
             offset=ask.offset,
             limit=ask.limit,
-            sets=list(self.show_all(catalogue, known, [one.id for one in shown]).values()),
+            sets=list(self.show_all(catalogue, known, [catalogue.names[row] for row in shown]).values()),
         )
 
     def view(self, key: str, whole: bool = False) -> SetView:
@@ -199,18 +115,21 @@ class Browsing:
             person=None if person is None else PersonName(number=person.number, name=person.name),
             strip=self.faces(catalogue, set_id, range(facts.faces))
             if strip is None
-            else self._strip(catalogue, set_id, min(strip, facts.faces)),
+            else self._strip(facts, key, min(strip, facts.faces)),
             film=f"/films/{self._pictures.token(FILM, key)}" if is_there else None,
         )
 
-    def _strip(self, catalogue: Catalogue, set_id: str, count: int) -> list[FaceView]:
+    def _strip(self, facts: SetFacts, key: str, count: int) -> list[FaceView]:
         """Pictures alone: to read how the faces of fifty sets were seen takes longer than to find them."""
-        facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
         name = (key, facts.faces, facts.pictures, count)
         found = self._strips.get(name)
         if found is None:
-            places = (place * facts.faces // count for place in range(count))
-            found = [FaceView(face=number, picture=self._address(facts, key, number)) for number in places]
+            numbers = [place * facts.faces // count for place in range(count)]
+            shown = sum(number < facts.pictures for number in numbers)  # all have a picture, or none has
+            pictures = [f"/pictures/{token}" for token in self._pictures.tokens(SET, key, numbers[:shown])]
+            faces = zip_longest(numbers, pictures)
+            # All at once, which takes half as long as one by one.
+            found = FACES.validate_python([{"face": face, "picture": picture} for face, picture in faces])
             self._strips.put(name, found)
         return found
 
@@ -248,57 +167,44 @@ class Browsing:
             self._seen.put(name, seen)
         return seen
 
-    def _filtered(self, catalogue: Catalogue, known: Judged, ask: SetsAsk) -> Sequence[SetFacts]:
-        found = self._ordered(catalogue, known, ask.sort)
-        text, source = ask.text.casefold().split(), ask.source.casefold()
+    def _filtered(self, catalogue: Catalogue, known: Judged, ask: SetsAsk) -> Rows:
+        """The rows that are let through, in order."""
+        let = []
         if ask.person is not None:
             person = known.people.get(ask.person)
-            members: Collection[str] = set(person.sets) if person else ()
-            found = [one for one in found if one.id in members]
+            let.append(catalogue.are(person.sets if person else ()))
         if ask.named != "any":
-            wanted = ask.named == "named"
-            found = [one for one in found if (known.person_of(one.id) is not None) == wanted]
-        if source:
-            found = [one for one in found if source in self._places(catalogue, one)]
+            named = catalogue.are(one for person in known.people.values() for one in person.sets)
+            let.append(named if ask.named == "named" else ~named)
+        if ask.source:
+            let.append(catalogue.from_place(ask.source.casefold()))
         if ask.since or ask.until:
-            last = ask.until or "9"
-            # Times are written in UTC, year first: their texts are in the order of time.
-            found = [one for one in found if one.added[:10] >= ask.since and one.added[:10] <= last]
+            let.append(catalogue.added_between(ask.since, ask.until))
         if ask.quality == "good":
-            found = [one for one in found if one.good is not None and 2 * one.good >= one.faces]
-        if text:
-            found = [one for one in found if self._mentions(catalogue, one, known, text)]
-        return found
+            let.append(catalogue.mostly_clear())
+        for word in ask.text.casefold().split():
+            called = [person for person in known.people.values() if word in person.name.casefold()]
+            theirs = catalogue.are(one for person in called for one in person.sets)
+            let.append(catalogue.called(word) | theirs | catalogue.from_place(word))
+        found = _ordered(catalogue, known, ask.sort)
+        return found[np.logical_and.reduce(let)[found]] if let else found
 
-    def _mentions(self, catalogue: Catalogue, facts: SetFacts, known: Judged, words: Sequence[str]) -> bool:
-        person = known.person_of(facts.id)
-        name = f"{facts.id}\n{person.name if person else ''}".casefold()
-        whole = f"{name}\n{self._places(catalogue, facts)}"
-        return all(word in whole for word in words)
 
-    def _places(self, catalogue: Catalogue, facts: SetFacts) -> str:
-        """Where a set is from, with all of its photos, in small letters."""
-        paths = self._paths.get(catalogue.version)
-        if paths is None:
-            paths = self._gallery.paths()
-            self._paths.put(catalogue.version, paths)
-        return "\n".join((facts.origin, *paths.get(facts.id, ()))).casefold()
+def _ordered(catalogue: Catalogue, known: Judged, sort: str) -> Rows:
+    if sort != "person":
+        return getattr(catalogue, {"added": "newest", "faces": "largest"}.get(sort, "natural"))
+    # Named people first, by name; then everybody else.
+    people = by_name(known)
+    named = [catalogue.those(sorted(person.sets, key=natural_order)) for person in people]
+    others = catalogue.natural[
+        ~catalogue.are(one for person in people for one in person.sets)[catalogue.natural]
+    ]
+    return np.concatenate([np.array(list(chain(*named)), dtype=np.int32), others])
 
-    def _ordered(self, catalogue: Catalogue, known: Judged, sort: str) -> list[SetFacts]:
-        if sort == "person":
-            # Named people first, by name; then everybody else.
-            by_id = self._ordered(catalogue, known, "id")
-            return sorted(by_id, key=lambda one: _by_person(known, one.id))
-        name = (catalogue.version, sort)
-        found = self._sorted.get(name)
-        if found is None:
-            found = sorted(catalogue.facts.values(), key=lambda one: natural_order(one.id))
-            if sort == "added":
-                found.sort(key=lambda one: one.added, reverse=True)
-            elif sort == "faces":
-                found.sort(key=lambda one: -one.faces)
-            self._sorted.put(name, found)
-        return found
+
+def by_name(known: Judged) -> list[Person]:
+    """Everybody who has a name, as people order names."""
+    return sorted(known.people.values(), key=lambda one: (natural_order(one.name.casefold()), one.number))
 
 
 def face_view(number: int, picture: str | None, seen: Sighting | None) -> FaceView:
@@ -332,8 +238,3 @@ def title(facts: SetFacts) -> str:
 def when(start: float | None, end: float | None) -> str:
     """From when to when, in words; nothing for what is in no film."""
     return "" if start is None or end is None else f"{timecode(start)[:-2]} to {timecode(end)[:-2]}"
-
-
-def _by_person(known: Judged, set_id: str) -> tuple[object, ...]:
-    person = known.person_of(set_id)
-    return (True,) if person is None else (False, natural_order(person.name.casefold()), person.number)

@@ -7,7 +7,7 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
@@ -18,6 +18,7 @@ from lookalike.faceset import FaceSet, checked_faces, unique_ids
 from lookalike.gallery.forget import remove
 from lookalike.gallery.gallery import Gallery
 from lookalike.ingest.files import START, recognise
+from lookalike.web.catalogue import key_of
 from lookalike.web.films import PHOTO, UPLOAD, Pictures
 from lookalike.web.jobs import Job, Jobs
 from lookalike.web.models import (
@@ -30,7 +31,7 @@ from lookalike.web.models import (
     UploadView,
 )
 from lookalike.web.quota import Quota
-from lookalike.web.sets import face_view, key_of, when
+from lookalike.web.sets import face_view, when
 from lookalike.web.upload_faces import Photo, Reading, as_one_person, face_by_face, photos_of, see
 from lookalike.web.wording import counted, sentence
 
@@ -287,10 +288,10 @@ class Uploads:
 
         return self._jobs.start("remove", "taking it out of the collection", work, lane="uploads")
 
-    def add(self, ask: SetsAdd, added: Callable[[], object]) -> Job:
+    def add(self, ask: SetsAdd) -> Job:
         """Add sets of vectors to the gallery; the job's result is the keys of these sets.
 
-        What is there already, and the same, is not added again. ``added`` is called before the job is done.
+        What is there already, and the same, is not added again.
 
         Raises
         ------
@@ -308,7 +309,6 @@ class Uploads:
         def work(job: Job) -> str:
             job.check()
             self._gallery.add_together(sets, [], descriptor)
-            added()
             return ",".join(key_of(one.id) for one in sets)
 
         return self._jobs.start("add", "adding sets", work, lane="uploads")

@@ -14,9 +14,9 @@ from lookalike.faceset import Sighting
 from lookalike.gallery import schema
 from lookalike.gallery.decision_log import Decision
 from lookalike.web import pages
+from lookalike.web.catalogue import key_of
 from lookalike.web.people import batched
 from lookalike.web.people_models import MOST_AT_ONCE
-from lookalike.web.sets import key_of
 from tests.web.asking import Asker, asker, fill
 
 KEYS = [key_of(f"clip-{number:03d}") for number in range(18)]

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from lookalike import Gallery, add
 from lookalike.demo.footage import draw_footage, write_footage
 from lookalike.gallery import decisions
-from lookalike.web.sets import key_of
+from lookalike.web.catalogue import key_of
 from tests import media
 from tests.ingest.test_dates import dated_photo
 from tests.once import made_once

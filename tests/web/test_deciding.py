@@ -13,8 +13,8 @@ from lookalike import Gallery
 from lookalike.gallery.decisions import judged
 from lookalike.search.query import open_search
 from lookalike.web.app import Parts
+from lookalike.web.catalogue import key_of
 from lookalike.web.models import SearchAsk
-from lookalike.web.sets import key_of
 from tests.small_world import small_world
 from tests.web.asking import Asker, asker, fill
 

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from lookalike.web.sets import key_of
+from lookalike.web.catalogue import key_of
 from tests.web.asking import asker, fill
 from tests.web.test_guard import guarded
 

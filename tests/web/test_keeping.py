@@ -13,7 +13,7 @@ from lookalike.demo.footage import write_footage
 from lookalike.faceset import Sighting
 from lookalike.gallery.decisions import judge, judged, name
 from lookalike.ingest.add import add
-from lookalike.web.sets import key_of
+from lookalike.web.catalogue import key_of
 from lookalike.web.uploads import Upload
 from tests import media
 from tests.cli_process import IDS

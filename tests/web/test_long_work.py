@@ -9,22 +9,20 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery
 from lookalike.errors import BadInput, NotFound
-from lookalike.gallery import set_rows
 from lookalike.gallery.forget import remove
 from lookalike.progress import Step
 from lookalike.search.query import Search, open_search
 from lookalike.web import search as searches
+from lookalike.web.catalogue import key_of
 from lookalike.web.jobs import Job, Jobs
 from lookalike.web.models import SearchAsk
 from lookalike.web.search import method_of
-from lookalike.web.sets import Catalogues, key_of
 from tests.small_world import small_world
 from tests.waiting import PATIENCE
 from tests.web.asking import asker, fill
@@ -259,43 +257,6 @@ def test_a_failure_to_get_ready_is_told_and_tried_again(
             said = server("POST", "/api/searches", {"set": key_of("clip-000")})
             assert (said.status, said.error) == (400, "The disk is full: make room")
         assert server.post("/api/searches", {"set": key_of("clip-000")})["total"] == 17
-
-
-def test_a_catalogue_keeps_up(tmp_path: Path) -> None:
-    with Gallery(fill(tmp_path / "g.gallery")) as gallery:
-        catalogues = Catalogues(gallery)
-        first = catalogues.now()
-        assert catalogues.now() is first
-        gallery.add(FaceSet("new", np.random.default_rng(1).normal(size=(2, 12))))
-        assert catalogues.now() is first  # it was looked at a moment ago
-        second = catalogues.now(at_once=True)
-        assert second.id(key_of("new")) == "new"
-        assert len(second.ids) == len(first.ids) + 1
-        with pytest.raises(NotFound):
-            first.id(key_of("new"))
-
-
-def test_a_catalogue_is_of_one_version_however_fast_others_add(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, looked = fill(tmp_path / "g.gallery"), []
-    listing = set_rows.listing
-
-    def meddled(*given: Any) -> Any:
-        looked.append(None)
-        assert len(looked) < 5, "it looks again and again"
-        with Gallery(path) as other:
-            other.add(FaceSet(f"new-{len(looked)}", np.random.default_rng(len(looked)).normal(size=(2, 12))))
-        return listing(*given)
-
-    monkeypatch.setattr(set_rows, "listing", meddled)
-    with Gallery(path) as gallery:
-        catalogues = Catalogues(gallery)
-        first = catalogues.now()
-        assert (len(looked), len(first.facts), first.facts.keys()) == (1, 18, first.contents.keys())
-        second = catalogues.now(at_once=True)
-        assert (len(looked), len(second.facts), second.facts.keys()) == (2, 19, second.contents.keys())
-        assert second.version != first.version
 
 
 def test_a_search_that_is_newer_than_the_catalogue_is_answered(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from lookalike.faceset import Sighting
 from lookalike.gallery.media import MediaFile
 from lookalike.search.query import open_search
 from lookalike.web.answers import _depth
+from lookalike.web.catalogue import key_of
 from lookalike.web.films import Latest
-from lookalike.web.sets import key_of
 from tests.gallery.samples import a_file
 from tests.small_world import small_world
 from tests.web.asking import Asker, asker, fill, picture

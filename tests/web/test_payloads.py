@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from lookalike.web.sets import key_of
+from lookalike.web.catalogue import key_of
 from tests.hostile_names import NAMES
 from tests.web.asking import Asker, asker, fill
 from tests.web.test_guard import guarded

@@ -14,8 +14,8 @@ from PIL import Image
 
 from lookalike import Gallery, add
 from lookalike.faceset import Sighting
+from lookalike.web.catalogue import key_of
 from lookalike.web.films import looks_between, photos_of_faces
-from lookalike.web.sets import key_of
 from tests import media
 from tests.gallery.samples import a_file
 from tests.web.asking import Asker, asker

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lookalike import FaceSet, Gallery
-from lookalike.web.sets import key_of
+from lookalike.web.catalogue import key_of
 from tests.small_world import small_world
 from tests.web.asking import Asker, asker
 

@@ -14,9 +14,9 @@ import pytest
 from lookalike import FaceSet, Gallery
 from lookalike.search.explain import Explanation, Relative
 from lookalike.search.query import Search
+from lookalike.web.catalogue import key_of
 from lookalike.web.evidence import effect, listed
 from lookalike.web.models import EvidenceView
-from lookalike.web.sets import key_of
 from tests.web.asking import Asker, asker
 
 QUERY = key_of("clip-00")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery
-from lookalike.web.sets import key_of
+from lookalike.web.catalogue import key_of
 from tests.waiting import PATIENCE
 from tests.web.asking import Asker, asker, fill
 

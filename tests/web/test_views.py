@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from lookalike import Gallery
+from lookalike import FaceSet, Gallery
+from lookalike.gallery import opened
+from lookalike.gallery.connection import Connection
 from lookalike.gallery.decisions import judge, name
 from lookalike.gallery.forget import remove
 from lookalike.search.explain import Relative
-from lookalike.web import pages
+from lookalike.web import pages, proposals
+from lookalike.web.catalogue import key_of
 from lookalike.web.evidence import effect
 from lookalike.web.models import FaceView, SearchAsk, UploadedPerson, UploadView
-from lookalike.web.sets import key_of
 from lookalike.web.wording import ordinal
 from tests.web.asking import Asker, asker, fill
 
@@ -68,36 +71,88 @@ def test_more_answers_take_no_more_transactions(server: Asker, stage: str) -> No
     assert first == second < 12
 
 
-def test_what_sqlite_does_for_a_page_does_not_grow_with_the_gallery(tmp_path: Path) -> None:
-    """Counted in instructions of its machine, and for people in transactions; nobody changes anything."""
+def test_what_sqlite_does_for_a_page_does_not_grow_with_the_gallery(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in instructions of its machine, on every connection, and for people in transactions."""
     addresses = (
         f"/sets/{QUERY}?top=10",
+        "/?limit=10",
+        "/people",
         "/api/sets?limit=10",
         "/api/sets?limit=10&offset=10",
+        "/api/sets?limit=10&text=clip&sort=added",
+        "/api/sets?limit=10&source=films&sort=faces",
+        "/api/sets?limit=10&named=unnamed&sort=person",
         "/api/gallery",
     )
+    steps: list[int] = []
+    connect = opened.connect
+
+    def counted(path: Path, wait: float) -> Connection:
+        connection = connect(path, wait)
+        connection.set_progress_handler(partial(steps.append, 1), 1)
+        return connection
+
+    monkeypatch.setattr(opened, "connect", counted)
+    # As many are proposed in both: the larger has more, and more questions.
+    for most, count in (("MOST_PROPOSED", 2), ("MOST_PAIRS", 0), ("MOST_UNSURE", 0)):
+        monkeypatch.setattr(proposals, most, count)
     counts, transactions = [], []
-    for people in (6, 24):
+    for people in (12, 36):
         with asker(fill(tmp_path / f"{people}.gallery", people, 4)) as server:
+            gallery = server.parts.gallery
             server.post("/api/searches", {"set": QUERY, "top": 10})
+            assert server("GET", "/people").status == 200
+            # Nobody else changes the gallery.
             server.parts.browsing._catalogues._next = math.inf
-            steps: list[int] = []
-            server.parts.gallery._opened.connection.set_progress_handler(partial(steps.append, 1), 1)
             found = {}
             for address in addresses:
-                server.parts.gallery._remembered.files.clear()
+                gallery._remembered.files.clear()
                 steps.clear()
                 assert server("GET", address).status == 200
                 found[address] = len(steps)
             begun: list[str] = []
-            server.parts.gallery._opened.connection.set_trace_callback(begun.append)
+            gallery._opened.connection.set_trace_callback(begun.append)
             assert server("GET", "/people").status == 200
             transactions.append(sum(one.startswith("BEGIN") for one in begun))
+            # What this process writes is taken in without reading the others again.
+            gallery.add(FaceSet("clip-0005", np.random.default_rng(0).normal(size=(2, 12))))
+            gallery._remembered.files.clear()
+            steps.clear()
+            assert "clip-0005" in {one["id"] for one in server.get("/api/sets?limit=10&text=0005")["sets"]}
+            found["after an own change"] = len(steps)
             counts.append(found)
     assert transactions[0] == transactions[1]
     few, many = counts
+    assert all(few.values())
     # A tree of more sets may be a page deeper.
-    assert [one for one in addresses if many[one] > few[one] + 60] == [], counts
+    assert [one for one in few if many[one] > few[one] + 60] == [], counts
+
+
+def test_the_list_of_people_is_cut_into_pages(server: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    with server.parts.gallery.deciding() as log:
+        for number in range(5):
+            name(log, [f"clip-{4 * number:03d}"], f"Person {number}")
+    monkeypatch.setattr(pages, "PEOPLE", 2)
+    monkeypatch.setattr(proposals, "MOST_PROPOSED", 1)
+    census = server.get("/api/groups")["people"]
+    known = [one for one in census if not one["proposed"] and one["number"] is None]
+    waiting = [one for one in census if one["proposed"] or one["likely"]]
+    assert len(waiting) > 1
+    shown = [view(server, f"/people?offset={offset}") for offset in range(0, 5 + len(known), 2)]
+    names = [re.findall(r'title="(Person \d)"', page) for page in shown]
+    assert names == [
+        ["Person 0", "Person 1"],
+        ["Person 2", "Person 3"],
+        ["Person 4"],
+        *[[]] * (len(names) - 3),
+    ]
+    assert sum(page.count(">No name yet<") for page in shown) == len(known)
+    assert [page.count('class="panel proposal"') for page in shown][1:] == [0] * (len(shown) - 1)
+    assert f"1 of {len(waiting)} are shown" in shown[0]
+    ways = [re.findall(r'rel="(prev|next)"', page) for page in shown]
+    assert ways == [["next"], *[["prev", "next"]] * (len(shown) - 2), ["prev"]]
 
 
 def test_after_a_removal_waiting_ends_for_every_method(server: Asker) -> None:
