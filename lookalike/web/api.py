@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from functools import partial
 from typing import IO, TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, File, Path, Query, Request, UploadFile
@@ -301,9 +300,7 @@ async def add_files(request: Request, files: Files) -> JobView:
 
     Its text tells what was found, and what was left out. The files themselves are not kept.
     """
-    parts = parts_of(request)
-    add = partial(parts.uploads.add_files, added=lambda: parts.browsing.catalogue(at_once=True))
-    return await _taken(request, files, add)
+    return await _taken(request, files, parts_of(request).uploads.add_files)
 
 
 async def _taken(request: Request, files: Files, take: Callable[[Sequence[Part], str], Job]) -> JobView:

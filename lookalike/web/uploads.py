@@ -7,7 +7,7 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
@@ -188,13 +188,11 @@ class Uploads:
 
         return self._take(upload, files, done, held=True)
 
-    def add_files(
-        self, files: Sequence[tuple[str, IO[bytes]]], key: str | None, added: Callable[[], object]
-    ) -> Job:
+    def add_files(self, files: Sequence[tuple[str, IO[bytes]]], key: str | None = None) -> Job:
         """Add everybody in some files to the gallery; the job's result is the keys of their sets.
 
         Who is there already, by the same name and with the same faces, is not added again: whoever got no
-        answer may ask again. Nothing else of the files is kept. ``added`` is called before the job is done.
+        answer may ask again. Nothing else of the files is kept.
 
         Raises
         ------
@@ -206,9 +204,7 @@ class Uploads:
         def done(job: Job) -> str:
             job.check()
             job.text = " ".join(filter(None, [upload.found, upload.remark, *upload.left_out]))
-            keys = keep(self._gallery, upload, again=False)
-            added()
-            return ",".join(keys)
+            return ",".join(keep(self._gallery, upload, again=False))
 
         return self._take(upload, files, done, held=False)
 
