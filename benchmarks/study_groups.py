@@ -14,7 +14,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -389,14 +389,16 @@ def _compared(record: dict[str, Any]) -> list[str]:
 
     def told(name: str) -> str:
         recall, precision = (np.mean([one[name][each] for one in kinds]) for each in ("recall", "precision"))
-        return f"{recall:.3f} at {precision:.3f} ({name.removesuffix(HELD)})"
+        return f"{recall:.3f} at {precision:.3f}"
 
-    loose = [name for name in record["rivals"] if not name.endswith(HELD)]
-    held = [name for name in record["rivals"] if name.endswith(HELD)]
+    def all_told(names: Iterable[str]) -> str:
+        return ", ".join(f"{told(name)} ({name.removesuffix(HELD)})" for name in names)
+
     return [
         f"Recall at precision: ours is {told(OURS)}. Rivals at the settings that are best for their F have",
-        f"{', '.join(map(told, loose))}. Held to a precision of .97, they have",
-        f"{', '.join(map(told, held))}.",
+        f"{all_told(name for name in record['rivals'] if not name.endswith(HELD))};",
+        "where they keep to a precision of .97, or come nearest to it, they have",
+        f"{all_told(name for name in record['rivals'] if name.endswith(HELD))}.",
     ]
 
 
