@@ -403,7 +403,7 @@ def _built(plan: _Plan) -> Tables:
     # Slices are sent other runs than are compared here.
     origin = plan.fingerprint if held is sets else f"{plan.fingerprint}-slices"
     if held is sets and is_by_means(similarity, len(sets)):
-        origin = f"{plan.fingerprint}-means"
+        origin = f"{plan.fingerprint}-pairs"
     work = Unfinished(plan.store, plan.unfinished, origin, SECONDS_BETWEEN_KEEPING)
     earlier = work.take_up()
     done, near = (0, None) if earlier is None else (earlier[0], Neighbours(**earlier[1]))
@@ -436,8 +436,6 @@ def _updated(plan: _Plan, stored: StoredTables) -> Tables | None:
     new = transform.prepared_sets(plan.gallery.sets(fresh), similarity, preparation)
     shown = plan.track(new, "preparing sets", len(fresh))
     prepared: dict[str, Prepared] = dict(zip(fresh, shown, strict=True))
-    sets = PreparedSets.join(
-        [prepared[id] if id in prepared else old.sets[old.numbers[id]] for id in contents]
-    )
+    sets = PreparedSets.join(prepared[id] if id in prepared else old.sets[old.numbers[id]] for id in contents)
     near = update_neighbours(similarity, plan.hold(sets), old.neighbours, places, COUNT, plan.track)
     return plan.tables(sets, near)

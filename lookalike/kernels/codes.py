@@ -9,6 +9,7 @@ good enough to leave out what is far; who needs the truth compares what is left.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -96,9 +97,13 @@ class Codes:
 
         It is told from some vectors, evenly spread, so that it does not depend on where the others lie.
         """
-        some = Codes(self.grid, self.packed[:: max(1, len(self) // FLOOR_SAMPLE)])
-        products = np.sort(some.products(_mean(queries)))
+        products = np.sort(self._some.products(_mean(queries)))
         return int(products[max(0, len(products) - 1 - count * len(products) // len(self))])
+
+    @cached_property
+    def _some(self) -> Codes:
+        """Some of the vectors, evenly spread; lying side by side they are read twice as fast."""
+        return Codes(self.grid, np.ascontiguousarray(self.packed[:: max(1, len(self) // FLOOR_SAMPLE)]))
 
     def nearest(
         self, queries: NDArray[Any], count: int, floor: int | None = None

@@ -57,11 +57,51 @@ def places(scores: Scores, then: Scores, asked: Numbers) -> Numbers:
     return found
 
 
-# Lists: neighbours of every set, best first, that grow by candidates.
-
-
 Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+# Entries whose marks are looked at together, as one number: mostly none of them is marked.
+WORD = 8
+
+
+@compiled
+def pairs_reaching(products: Singles, floors_a: Singles, floors_b: Singles, ahead: int, found: Ints) -> int:
+    """Find the products (n_a, n_b) that reach the floor of their row or of their column; how many there are.
+
+    Parameters
+    ----------
+    floors_a, floors_b : arrays (n_a,), (n_b,)
+    ahead : int
+        Column j stands for the number of row j + ahead: what is not beyond that of its row is passed over.
+    found : array (2, n_a * n_b)
+        Written: their rows and columns, as many as there are.
+    """
+    total, count = len(floors_b), 0
+    marked = np.zeros(total + (-total) % WORD, dtype=np.uint8)
+    words = marked.view(np.uint64)
+    for row in range(len(products)):
+        _mark(products[row], floors_a[row], floors_b, marked)
+        first = min(max(row + 1 - ahead, 0), total)
+        marked[:first] = 0
+        for word in range(first // WORD, len(words)):
+            if words[word] == 0:
+                continue
+            for column in range(WORD * word, WORD * word + WORD):
+                if marked[column]:
+                    found[0, count], found[1, count] = row, column
+                    count += 1
+    return count
+
+
+@compiled
+def _mark(values: Singles, floor: float, floors: Singles, marked: NDArray[np.uint8]) -> None:
+    """Mark values that reach one floor or their own: many at once, since the loop does nothing else."""
+    for column in range(len(floors)):
+        marked[column] = (values[column] >= floor) | (values[column] >= floors[column])
+
+
+# Lists: neighbours of every set, best first, that grow by candidates.
 
 
 @compiled

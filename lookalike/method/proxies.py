@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.threads import blocks, in_order
-from lookalike.kernels.topk import let_in
+from lookalike.kernels.topk import let_in, pairs_reaching
 from lookalike.method.tables import Compared, Held, Lists, Neighbours, beside, means_of, set_blocks, whole
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
@@ -23,7 +23,7 @@ FIRST_RUN = 8
 # From so many sets on neighbours are looked for among the sets of the nearest means: so many times as many as
 # are kept are compared. Sets of a run, means that they meet at once, and means that tell how near that is.
 MANY, WIDER = 20_000, 8
-MEANS_RUN, MEANS_BLOCK, MEANS_SAMPLE = 128, 8192, 8192
+MEANS_RUN, MEANS_BLOCK, MEANS_SAMPLE = 256, 1024, 8192
 # For arrays that may only be read, as answers of slices may be, machine code would be made anew.
 LAYOUT: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 # Only proxies are asked through which faces: one more than there can be, because a query is passed over.
@@ -149,18 +149,14 @@ def _near_by_means(
     floors = np.concatenate(list(in_order(reach, blocks(total, MEANS_RUN))))
 
     def part(run: slice) -> Compared:
+        # Each pair is met once, by its lower number; one that reaches neither list is not finished.
         own, met = means[run], []
-        for where in blocks(total, MEANS_BLOCK):
-            products = own @ means[where].T
-            near = products >= floors[run, None]
-            # A set of an earlier run that this one is near to has been compared with it.
-            earlier = max(0, min(run.start, where.stop) - where.start)
-            near[:, :earlier] &= products[:, :earlier] < floors[where][:earlier]
-            rows, columns = np.nonzero(near)
-            met.append(np.stack([rows + run.start, columns + where.start]))
-        # The lower number first; a pair that reaches neither list is not finished.
-        low, high = np.sort(np.concatenate(met, axis=1), axis=0)
-        low, high = low[low != high], high[low != high]
+        room = np.empty((2, len(own) * min(MEANS_BLOCK, total)), dtype=np.int64)
+        for start in range(run.start, total, MEANS_BLOCK):
+            where = slice(start, min(start + MEANS_BLOCK, total))
+            count = pairs_reaching(own @ means[where].T, floors[run], floors[where], start - run.start, room)
+            met.append(room[:, :count] + np.array([[run.start], [start]]))
+        low, high = np.concatenate(met, axis=1)
         reached = np.minimum(state.floors(low), state.floors(high))
         return Compared([similarity.match_pairs(sets, low, high, reached)], True)
 

@@ -11,7 +11,14 @@ from lookalike.kernels.threads import thread_count
 from lookalike.method import tables
 from lookalike.method.proxies import MEANS_RUN, WIDER, WITH_MODES, is_by_means
 from lookalike.resources import Need
-from lookalike.similarities.contract import MOST_COMPARED, Prepared, PreparedSets, SetSimilarity
+from lookalike.similarities.contract import (
+    GROWTH,
+    MOST_COMPARED,
+    TOGETHER,
+    Prepared,
+    PreparedSets,
+    SetSimilarity,
+)
 
 # Where in the order of their number of faces the sets lie that are prepared to tell the size of all. The very
 # largest may take minutes, and says no more: what lies beyond is on the line through the last two.
@@ -69,11 +76,12 @@ def index_need(
         pairs = 3 * thread_count() * MEANS_RUN * WIDER * count * BYTES_OF_A_PAIR
         means = 4 * len(faces) * similarity.faces(some)[0].shape[1] + pairs
     rows = similarity.sizes(some).mean() * len(faces)
-    # Sets are joined while their parts are still there; lists grow from those of an interrupted index, and on
-    # the disk they are kept, were kept before, and are finished.
+    # Sets are joined while some of their parts are there; lists grow from those of an interrupted index,
+    # and on the disk they are kept, were kept before, and are finished.
+    joining = int(sets * min(2.0, GROWTH + 2 * TOGETHER / max(1, len(faces))))
     # Each set is prepared by tables of its faces, each with each, three at a time.
     widest = int(min(faces.max(initial=0), MOST_COMPARED)) if similarity.compares_faces else 0
-    return Need(2 * sets + 2 * lists + means + max(blocks_bytes(rows), 24 * widest**2), sets + 3 * lists)
+    return Need(joining + 2 * lists + means + max(blocks_bytes(rows), 24 * widest**2), sets + 3 * lists)
 
 
 def blocks_bytes(rows: float) -> int:

@@ -7,9 +7,9 @@ all, so the best of all of them together are those that one place would find.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -194,6 +194,8 @@ def whole(sets: Held) -> HeldGallery:
 
 # Rows of faces or directions in one block of a comparison: its products take at most 32 MB.
 BLOCK_ROWS = 2048
+# Products of rows that take one thread less than a millisecond.
+FEW_PRODUCTS = 1 << 16
 
 
 class Neighbours(NamedTuple):
@@ -337,12 +339,12 @@ def compare(similarity: SetSimilarity, queries: PreparedSets, sets: PreparedSets
     if isinstance(sets, Held):
         return sets.compare(queries)
 
-    def part(where: slice) -> Matches:
-        return similarity.match_many(queries, sets[where])
-
-    parts = list(in_order(part, _runs(similarity, queries, sets)))
-    if not parts:
-        return similarity.match_many(queries, sets)
+    runs = _runs(similarity, queries, sets)
+    products = similarity.sizes(queries).sum() * similarity.sizes(sets).sum()
+    # For the few sets of a shortlist, starting threads and copying what is not compared would take longer.
+    few = len(runs) < 2 or products <= FEW_PRODUCTS
+    some: Iterable[PreparedSets] = [sets] if few else (sets[where] for where in runs)
+    parts = list(in_order(partial(similarity.match_many, queries), some, 1 if few else None))
     return Matches(*(np.concatenate(pieces, axis=1) for pieces in zip(*parts, strict=True)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -75,6 +76,9 @@ def _kth_largest(scores: NDArray[Any], count: int, axis: int) -> NDArray[np.floa
 Prepared = Mapping[str, NDArray[Any]]
 Mode = NDArray[Any]
 
+# Sets that are joined at a time, and by how much there is more room than they fill, at most.
+TOGETHER: Final = 1 << 14
+GROWTH: Final = 9 / 8
 # Of a set with more faces so many, evenly spread, are compared each with each: a table of all of them would
 # fill the memory. The longest video of YouTube Faces has 6,070.
 MOST_COMPARED: Final = 8_192
@@ -141,12 +145,14 @@ class PreparedSets(Sequence[Prepared]):
 
     @classmethod
     def join(cls, prepared: Iterable[Prepared]) -> PreparedSets:
-        """Join sets that were prepared one by one."""
-        sets = list(prepared)
-        names = list(sets[0]) if sets else []
-        parts = {name: [arrays[name] for arrays in sets] for name in names}
-        starts = {name: np.cumsum([0, *map(len, arrays)], dtype=np.int64) for name, arrays in parts.items()}
-        return cls({name: np.concatenate(arrays) for name, arrays in parts.items()}, starts)
+        """Join sets that were prepared one by one, which are let go as they come."""
+        waiting = iter(prepared)
+        piles: dict[str, _Pile] = {}
+        while sets := list(islice(waiting, TOGETHER)):
+            for name in sets[0]:
+                piles.setdefault(name, _Pile()).add([arrays[name] for arrays in sets])
+        starts = {name: np.cumsum([0, *pile.lengths], dtype=np.int64) for name, pile in piles.items()}
+        return cls({name: pile.whole() for name, pile in piles.items()}, starts)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Name the arrays, and where each set begins in them."""
@@ -199,6 +205,33 @@ class PreparedSets(Sequence[Prepared]):
     def _rows(self, name: str, number: int) -> slice:
         starts = self.starts[name]
         return slice(int(starts[number]), int(starts[number + 1]))
+
+
+class _Pile:
+    """Arrays that come bit by bit, one after the other in room that grows: they are never there twice."""
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+        self._room: NDArray[Any] = np.empty(0)
+        self._filled = 0
+
+    def add(self, parts: Sequence[NDArray[Any]]) -> None:
+        new = np.concatenate(parts)
+        self.lengths.extend(map(len, parts))
+        end = self._filled + len(new)
+        if not self._filled:
+            self._room = new
+        elif end > len(self._room) or new.dtype != self._room.dtype:
+            # Made longer where it lies, if the system can: nobody else has it yet.
+            more = self._room.astype(np.result_type(self._room, new), copy=False)
+            more.resize((max(end, int(len(more) * GROWTH)), *more.shape[1:]), refcheck=False)
+            self._room = more
+        self._room[self._filled : end] = new
+        self._filled = end
+
+    def whole(self) -> NDArray[Any]:
+        self._room.resize((self._filled, *self._room.shape[1:]), refcheck=False)
+        return self._room
 
 
 class _Gathered(Mapping[str, NDArray[Any]]):

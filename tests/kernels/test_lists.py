@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.topk import let_in
+from lookalike.kernels.topk import let_in, pairs_reaching
 
 TOTAL = 9
 
@@ -77,3 +77,16 @@ def test_lists_are_the_best_of_everybody_however_they_come(
         for width in range(2):
             assert lists.own[row, : len(seen), width].tolist() == seen
             assert lists.their[row, : len(seen), width].tolist() == [-each for each in seen]
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=st.integers(0, 9), columns=st.integers(0, 21), ahead=st.integers(-3, 30), seed=st.integers(0, 99))
+def test_pairs_reach_the_floor_of_either(rows: int, columns: int, ahead: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    products = rng.integers(0, 5, (rows, columns)).astype(np.float32)
+    floors_a, floors_b = (rng.integers(1, 6, count).astype(np.float32) for count in (rows, columns))
+    found = np.empty((2, max(1, rows * columns)), dtype=np.int64)
+    count = pairs_reaching(products, floors_a, floors_b, ahead, found)
+    beyond = np.arange(columns) + ahead > np.arange(rows)[:, None]
+    reached = (products >= floors_a[:, None]) | (products >= floors_b)
+    np.testing.assert_array_equal(found[:, :count], np.nonzero(reached & beyond))

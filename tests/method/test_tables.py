@@ -94,8 +94,9 @@ def test_compare_equals_match_many(name: str, monkeypatch: pytest.MonkeyPatch) -
     part = registry.build("similarities", name)
     queries, sets = prepared_sets(part, random_sets(4, seed=1)), prepared_sets(part, random_sets(15, seed=2))
     whole = part.match_many(queries, sets)
-    for block in (2048, 20, 1):
+    for block, few in ((2048, 0), (20, 0), (1, 0), (20, 1 << 16)):
         monkeypatch.setattr(module, "BLOCK_ROWS", block)
+        monkeypatch.setattr(module, "FEW_PRODUCTS", few)
         for threads in ("1", "2"):
             monkeypatch.setenv("LOOKALIKE_THREADS", threads)
             for found, expected in zip(compare(part, queries, sets), whole, strict=True):
@@ -108,6 +109,7 @@ def test_compare_equals_match_many(name: str, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("name", registry.names("similarities"))
 def test_rows_equal_single_matches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BLOCK_ROWS", 12)  # several blocks of queries
+    monkeypatch.setattr(module, "FEW_PRODUCTS", 0)
     tables = tables_of(random_sets(6), name)
     queries = prepared_sets(tables.similarity, random_sets(5, seed=3))
     members = [None, 2, None, None, 5]

@@ -368,6 +368,19 @@ def test_linear_algebra_threads_do_not_show_in_prepared_sets(name: str) -> None:
         np.testing.assert_array_equal(one[key], two[key])
 
 
+def test_sets_joined_bit_by_bit_are_those_joined_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = [MaxMax().prepare(faces) for faces in random_sets(11)]
+    expected = PreparedSets.join(prepared)
+    monkeypatch.setattr("lookalike.similarities.contract.TOGETHER", 2)
+    found = PreparedSets.join(iter(prepared))
+    same_prepared(found.arrays, expected.arrays)
+    same_prepared(found.starts, expected.starts)
+    # A number that needs more bits than those before it keeps them.
+    wider = [{"faces": np.array([[1]], dtype=np.int8)}] * 18 + [{"faces": np.array([[0.5]])}]
+    assert PreparedSets.join(wider).arrays["faces"].tolist() == [[1]] * 18 + [[0.5]]
+    assert len(PreparedSets.join(iter([]))) == 0
+
+
 def test_prepared_sets_count_from_the_end() -> None:
     sets = PreparedSets.join([MaxMax().prepare(faces) for faces in random_sets(3)])
     np.testing.assert_array_equal(sets[-1]["faces"], sets[2]["faces"])
