@@ -358,9 +358,9 @@ class Catalogues:
         self._now: Catalogue | None = None
         # What others had done when it was read, and how long that took.
         self._elsewhere, self._took, self._next = -1, 0.0, 0.0
-        # Sets to be taken in, and those that were changed since somebody began to look.
+        # Sets to be taken in, and those that were changed since somebody began to look, while one does.
         self._due: set[str] = set()
-        self._since: set[str] = set()
+        self._since: set[str] | None = None
         gallery.changed_here()
 
     def now(self, at_once: bool = False) -> Catalogue:
@@ -368,23 +368,23 @@ class Catalogues:
 
         A change of somebody else may be missed for a moment, unless asked at once.
         """
-        found = self._now
-        if found is None or at_once:
+        if self._now is None or at_once:
             with self._looking:
                 # Who waited while somebody looked for the first time has what that gave.
                 if self._now is None or at_once:
                     self._look()
         elif time.monotonic() >= self._next and self._looking.acquire(blocking=False):
-            if self._took > QUICK:
-                aside = threading.Thread(target=self._look_aside, name="looking at the list", daemon=True)
-                try:
-                    aside.start()
-                except RuntimeError:  # no memory for a thread: whoever asks next tries again
-                    self._looking.release()
-            else:
-                try:
+            is_aside = False
+            try:
+                is_aside = self._took > QUICK and self._is_old(self._gallery.changed_elsewhere())
+                if is_aside:
+                    threading.Thread(target=self._look_aside, name="looking at the list", daemon=True).start()
+                else:
                     self._look()
-                finally:
+            except RuntimeError:  # no memory for a thread: whoever asks next tries again
+                is_aside = False
+            finally:
+                if not is_aside:
                     self._looking.release()
         return self._take_in()
 
@@ -398,10 +398,13 @@ class Catalogues:
         finally:
             self._looking.release()
 
+    def _is_old(self, elsewhere: int) -> bool:
+        return elsewhere != self._elsewhere or len(self._due) > MOST_CHANGED
+
     def _look(self) -> None:
         """Read the list if anybody else may have changed it; the caller holds `_looking`."""
         began, elsewhere = time.monotonic(), self._gallery.changed_elsewhere()
-        if elsewhere != self._elsewhere or len(self._due) > MOST_CHANGED:
+        if self._is_old(elsewhere):
             with self._lock:
                 self._gather()
                 self._since = set()
@@ -409,7 +412,7 @@ class Catalogues:
             found = whole(self._gallery)
             with self._lock:
                 self._gather()
-                self._now, self._due = found, self._since
+                self._now, self._due, self._since = found, self._since, None
             self._elsewhere, self._took = elsewhere, time.monotonic() - began
         self._next = time.monotonic() + max(OFTEN, RESTS * (time.monotonic() - began))
 
@@ -427,4 +430,5 @@ class Catalogues:
     def _gather(self) -> None:
         changed = self._gallery.changed_here()
         self._due |= changed
-        self._since |= changed
+        if self._since is not None:
+            self._since |= changed
