@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookalike.cli.output import Address, GalleryPath, Json, Progresses, Quiet, plain, print_json, say
+from lookalike.cli.output import (
+    Address,
+    GalleryPath,
+    Json,
+    Progresses,
+    Quiet,
+    open_engine,
+    plain,
+    print_json,
+    say,
+)
 from lookalike.errors import BadInput
 from lookalike.progress import counted
 
@@ -81,7 +91,6 @@ def add(
     quiet: Quiet = False,
 ) -> None:
     """Add faces to a gallery: from videos and photos, or ready-made."""
-    from lookalike.cli.find import open_engine
     from lookalike.ingest.add import add as add_sources
 
     if not all(sources):

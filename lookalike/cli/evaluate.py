@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from lookalike.cli.find import open_engine, say_caution
 from lookalike.cli.output import (
     Address,
     Engine,
@@ -20,10 +19,12 @@ from lookalike.cli.output import (
     Quiet,
     Seed,
     Similarity,
+    open_engine,
     plain,
     print_json,
     print_table,
     say,
+    say_caution,
 )
 from lookalike.ranking import percent
 

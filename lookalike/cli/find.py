@@ -28,10 +28,12 @@ from lookalike.cli.output import (
     Seed,
     Similarity,
     listed,
+    open_engine,
     plain,
     print_json,
     print_table,
     say,
+    say_caution,
     seen_from_to,
 )
 from lookalike.errors import BadInput, NotFound, is_there
@@ -40,29 +42,12 @@ from lookalike.ranking import percent
 
 if TYPE_CHECKING:
     from lookalike import FaceSet, Gallery
-    from lookalike.engines import contract
     from lookalike.gallery.media import MediaFile
     from lookalike.gallery.set_rows import SetFacts
     from lookalike.ranking import Ranking
-    from lookalike.rerankers.contract import Reranker
     from lookalike.search.photo_query import Together
     from lookalike.search.query import Search
     from lookalike.search.scenes import Place
-
-
-def open_engine(name: str, address: str | None) -> contract.Engine:
-    """The engine that is asked for; to be closed when the work is done."""
-    from lookalike import registry
-
-    given = "" if address is None else f"{',' if ':' in name else ':'}address={address}"
-    engine: contract.Engine = registry.build("engines", f"{name}{given}")
-    return engine
-
-
-def say_caution(reranker: Reranker, quiet: bool) -> None:
-    """Say what is to be minded of a re-ranker, if anything is."""
-    if reranker.caution:
-        say(f"lookalike: {reranker.caution}", quiet)
 
 
 def read_asked(

@@ -22,10 +22,12 @@ from lookalike.cli.output import (
     Seed,
     Similarity,
     listed,
+    open_engine,
     plain,
     print_json,
     print_table,
     say,
+    say_caution,
     seen_from_to,
 )
 from lookalike.errors import BadInput
@@ -202,7 +204,6 @@ def index(
     """Compare all sets with each other, ahead of `find`; only new ones are compared."""
     from lookalike import index as open_tables
     from lookalike import open_gallery, registry
-    from lookalike.cli.find import open_engine
     from lookalike.indexing import transform
 
     shown = Progresses(quiet)
@@ -236,7 +237,6 @@ def train(
 ) -> None:
     """Train the re-ranker on the gallery itself, without labels, ahead of `find`."""
     from lookalike import open_gallery, open_search, registry
-    from lookalike.cli.find import open_engine, say_caution
 
     shown = Progresses(quiet)
     with open_engine(engine, address) as place, open_gallery(gallery) as opened:
@@ -264,7 +264,6 @@ def status(
 ) -> None:
     """Show what a gallery holds, which tables are up to date, and what a cluster has open."""
     from lookalike import open_gallery
-    from lookalike.cli.find import open_engine
     from lookalike.indexing.build import index_states
     from lookalike.indexing.slices import slice_states
     from lookalike.indexing.transform import preparation_states

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import ProgressColumn, Task
 
+    from lookalike.engines import contract
     from lookalike.evaluation.groups import Grouped
     from lookalike.evaluation.results import Evaluation
+    from lookalike.rerankers import contract as rerankers
     from lookalike.search.explain import Explanation, Line
 
 GalleryPath = Annotated[Path, typer.Argument(metavar="GALLERY", help="The gallery file.")]
@@ -171,6 +173,21 @@ def say(text: str, quiet: bool = False) -> None:
     """Tell the person something that is not data."""
     if not quiet:
         console(stderr=True).print(text, markup=False)
+
+
+def say_caution(reranker: rerankers.Reranker, quiet: bool) -> None:
+    """Say what is to be minded of a re-ranker, if anything is."""
+    if reranker.caution:
+        say(f"lookalike: {reranker.caution}", quiet)
+
+
+def open_engine(name: str, address: str | None) -> contract.Engine:
+    """The engine that is asked for; to be closed when the work is done."""
+    from lookalike import registry
+
+    given = "" if address is None else f"{',' if ':' in name else ':'}address={address}"
+    engine: contract.Engine = registry.build("engines", f"{name}{given}")
+    return engine
 
 
 def seen_from_to(start: float | None, end: float | None) -> str:

@@ -17,8 +17,7 @@ import typer
 
 from lookalike import atomic
 from lookalike.cli import Interrupted
-from lookalike.cli.find import open_engine
-from lookalike.cli.output import Address, Engine, GalleryPath, say
+from lookalike.cli.output import Address, Engine, GalleryPath, open_engine, say
 from lookalike.errors import BadInput, NotFound, StorageFailed, in_words, is_there, readable
 
 PORT: Final = 8417

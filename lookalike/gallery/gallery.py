@@ -380,10 +380,8 @@ class Gallery:
 
         Raises
         ------
-        Conflict
-            As `add`.
-        NotFound
-            If one of a pair is not there.
+        Conflict, NotFound
+            As `add`, or if one of a pair is not there.
         """
         for faceset in sets:
             set_rows.check(faceset, descriptor)
