@@ -23,7 +23,7 @@ from lookalike.gallery.history import Backup, Event
 from lookalike.gallery.media import MediaFile, Pair
 from lookalike.gallery.models import Model, Vectors
 from lookalike.gallery.opened import Opened
-from lookalike.gallery.set_rows import HINTS, Columns, SetFacts, Snapshot, Version
+from lookalike.gallery.set_rows import HINTS, Columns, SetFacts, Version
 from lookalike.gallery.wipe import WipeDue
 
 REMEMBERED: Final = 20_000  # sets whose files are remembered: about 1 kB each
@@ -132,14 +132,6 @@ class Gallery:
         """SHA-256 of descriptor, dimension, contents: two galleries with the same one rank alike."""
         with self._opened.transaction() as connection:
             return self._fingerprint(connection)
-
-    def snapshot(self, known: str = "") -> Snapshot | None:
-        """Fingerprint, contents and listing, all of one version; None if its fingerprint is the known one."""
-        with self._opened.transaction() as connection:
-            if (fingerprint := self._fingerprint(connection)) == known:
-                return None
-            contents = dict(self._contents(connection))
-            return Snapshot(fingerprint, contents, set_rows.listing(connection, self.path))
 
     def columns(self, ids: Iterable[str] | None = None) -> Iterator[Columns]:
         """The list of sets by id, some thousand at a time, or those of some ids; nobody waits meanwhile."""

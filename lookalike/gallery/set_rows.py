@@ -58,14 +58,6 @@ class SetFacts(NamedTuple):
     good: int | None = None
 
 
-class Snapshot(NamedTuple):
-    """The list of sets in one version of a gallery: its fingerprint, content hashes by id, facts by id."""
-
-    fingerprint: str
-    contents: dict[str, str]
-    listing: list[SetFacts]
-
-
 class Columns(NamedTuple):
     """The list of sets, column by column; `paths` are those of a set's files, one a line, in any order."""
 
