@@ -206,7 +206,8 @@ def test_a_foreign_journal_is_set_aside(tmp_path: Path, which: str, caplog: pyte
     if which == "an earlier copy":
         with Gallery(path) as gallery:
             gallery.add(faceset("second"))
-    expected = Gallery(other).ids()
+    with Gallery(other) as gallery:
+        expected = gallery.ids()
     killed_after(path, 20)
     path.unlink()
     shutil.copy(other, path)
@@ -266,4 +267,5 @@ def test_several_threads_write_and_the_file_is_whole(tmp_path: Path) -> None:
         for one in threads:
             one.join()
         until(lambda: not state(tmp_path / "g").is_open)
-    assert len(Gallery(shutil.copy(tmp_path / "g", tmp_path / "copy"))) == 40
+    with Gallery(shutil.copy(tmp_path / "g", tmp_path / "copy")) as copied:
+        assert len(copied) == 40
