@@ -24,9 +24,9 @@ from benchmarks.entries import entry
 from benchmarks.worlds import seconds
 from lookalike import Ranking, Search, train
 from lookalike.indexing.build import COUNT
+from lookalike.method.neighbours import index_need
 from lookalike.method.proxies import find_neighbours
 from lookalike.method.shortlist import Shortlist, code_means
-from lookalike.method.sizes import index_need
 from lookalike.method.tables import Tables, means_of
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax

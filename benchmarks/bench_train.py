@@ -10,7 +10,7 @@ from sklearn.svm import SVR
 from benchmarks.entries import entry
 from benchmarks.worlds import seconds, vector_sets
 from lookalike import index
-from lookalike.method.examples import draw_examples
+from lookalike.method.regression import draw_examples
 from lookalike.method.regressor import QuasiTransitiveRegressor
 from lookalike.parameters import EPSILON, GAMMA, PENALTY
 

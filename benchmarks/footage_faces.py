@@ -19,8 +19,8 @@ from PIL import Image, ImageOps
 
 from lookalike import Gallery, index, registry, train
 from lookalike.demo.footage import write_footage
+from lookalike.evaluation.measures import Evaluation
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.evaluation.results import Evaluation
 from lookalike.evaluation.statistics import gains_of
 from lookalike.ingest.add import add
 from lookalike.ingest.describe import FOOTAGE_DESCRIPTOR

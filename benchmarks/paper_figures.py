@@ -26,10 +26,9 @@ from lookalike.evaluation.labels import Labels, read_labels
 from lookalike.evaluation.measures import Ranks, average_normalised_rank, with_query_counted
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.ingest.add import add
-from lookalike.method.examples import MOST_ROWS, draw_examples, features_asked
 from lookalike.method.metafeatures import Scaling, metafeatures
 from lookalike.method.proxies import proxy_slots
-from lookalike.method.regression import Settings, fit_regression
+from lookalike.method.regression import MOST_ROWS, Settings, draw_examples, features_asked, fit_regression
 from lookalike.method.tables import Tables
 from lookalike.rerankers.baseline import Baseline
 from lookalike.rerankers.contract import Scored

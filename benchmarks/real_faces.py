@@ -33,7 +33,7 @@ from lookalike.evaluation.learning import features_met, retrieval_features
 from lookalike.evaluation.statistics import gains
 from lookalike.evaluation.verdict import verdict
 from lookalike.ingest.add import add
-from lookalike.method.examples import far_from
+from lookalike.method.regression import far_from
 
 DOCS = Path(__file__).parents[1] / "docs" / "lab"
 DATA = Path(os.environ.get("LOOKALIKE_DATA", Path(__file__).parents[2] / "shared" / "data"))

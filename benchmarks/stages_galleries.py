@@ -13,9 +13,8 @@ from benchmarks.stages_measure import AUTO, BASELINE, COMPARED, SEED, STRICT
 from benchmarks.stages_parts import Pool, fit_part
 from benchmarks.stages_shapes import Drawn
 from lookalike import train
-from lookalike.evaluation.measures import MEASURES
+from lookalike.evaluation.measures import MEASURES, joined
 from lookalike.evaluation.protocol import held_out, leave_one_out
-from lookalike.evaluation.results import joined
 from lookalike.evaluation.statistics import intervals
 from lookalike.indexing.fit import calibrate
 from lookalike.method.tables import Tables

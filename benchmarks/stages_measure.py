@@ -13,15 +13,15 @@ from benchmarks.stages_data import Case
 from benchmarks.stages_parts import Pool, fit_part
 from benchmarks.stages_worlds import World
 from lookalike import index, train
+from lookalike.evaluation.measures import Evaluation, joined
 from lookalike.evaluation.protocol import held_out, leave_one_out, outside
-from lookalike.evaluation.results import Evaluation, joined
 from lookalike.evaluation.statistics import intervals
 from lookalike.faceset import evenly
 from lookalike.indexing.fit import calibrate
 from lookalike.method.agreement import Agreement
-from lookalike.method.kin import Kin
-from lookalike.method.strangers import (
+from lookalike.method.kin import (
     SHARES,
+    Kin,
     Strangers,
     Strengths,
     hubs_of_known,

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.evaluation.measures import MEASURES
-from lookalike.method.examples import PENALTIES
 from lookalike.method.metafeatures import NUMBERS
+from lookalike.method.regression import PENALTIES
 
 MEASURED = ("mean_anr", "map", "rank1")
 FITTED = ("mean_anr", "anr_below_0.3", "anr_q98", "map", "rank1")

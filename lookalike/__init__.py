@@ -85,7 +85,7 @@ _HOMES = {
     "train": "indexing.fit",
     "verify": "gallery.verify",
 }
-# Modules that the documentation named before 0.13, and where what they held lies now.
+# Modules that the documentation named once, and where what they held lies now.
 _FORMER = {
     "backing": "gallery.backup",
     "describing": "ingest.redescribe",

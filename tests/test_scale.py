@@ -26,8 +26,8 @@ from lookalike.engines.contract import weight
 from lookalike.engines.local import Local
 from lookalike.indexing.slices import Slice, SpreadSets
 from lookalike.method import kin, proxies, tables
+from lookalike.method.neighbours import lists_bytes, pairs_bytes
 from lookalike.method.shortlist import Sizes
-from lookalike.method.sizes import lists_bytes, pairs_bytes
 from lookalike.rerankers import _kinship
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax

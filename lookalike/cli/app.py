@@ -34,9 +34,9 @@ PANELS: Final = {
     },
     "Say who is who": {
         "people": "people.people",
-        "judge": "decisions.judge",
-        "name": "decisions.name",
-        "undo": "decisions.undo",
+        "judge": "people.judge",
+        "name": "people.name",
+        "undo": "people.undo",
         "history": "backup.history",
         "import": "exchange.import_names",
     },

@@ -12,8 +12,8 @@ from lookalike.errors import BadInput, StorageFailed
 from lookalike.evaluation.drawing import check_libraries
 from lookalike.evaluation.experiment import Experiment
 from lookalike.evaluation.labels import Labels, read_labels
+from lookalike.evaluation.measures import Evaluation
 from lookalike.evaluation.report import report
-from lookalike.evaluation.results import Evaluation
 from lookalike.gallery.gallery import Gallery
 from lookalike.indexing.build import index
 from lookalike.indexing.fit import check_seed

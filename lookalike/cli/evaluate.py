@@ -109,8 +109,8 @@ def evaluate(
     from lookalike import index, open_gallery
     from lookalike.cli.output import print_evaluation, print_groups
     from lookalike.evaluation.experiment import Experiment, check_experiment
-    from lookalike.evaluation.groups import grouped
     from lookalike.evaluation.labels import join_labels, read_groups, read_labels, with_nobody
+    from lookalike.evaluation.statistics import grouped
     from lookalike.search.question import read_queries
 
     if suspects:

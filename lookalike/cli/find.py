@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from lookalike.gallery.media import MediaFile
     from lookalike.gallery.set_rows import SetFacts
     from lookalike.ranking import Ranking
+    from lookalike.search.filters import Place
     from lookalike.search.photo_query import Together
     from lookalike.search.query import Search
-    from lookalike.search.scenes import Place
 
 
 def read_asked(
@@ -423,7 +423,7 @@ def _taken(captured: Sequence[str | None]) -> str:
 def _scenes(
     search: Search, gallery: Gallery, asked: Sequence[Question], without: bool, decisions: bool
 ) -> list[Place]:
-    from lookalike.search.scenes import alone, members, together, two_people
+    from lookalike.search.filters import alone, members, together, two_people
 
     meant = two_people(*(members(search, one.asked, one.confirmed, decisions) for one in asked))
     return (alone if without else together)(gallery, *meant)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn, Task
 
     from lookalike.engines import contract
-    from lookalike.evaluation.groups import Grouped
-    from lookalike.evaluation.results import Evaluation
+    from lookalike.evaluation.measures import Evaluation
+    from lookalike.evaluation.statistics import Grouped
     from lookalike.rerankers import contract as rerankers
     from lookalike.search.explain import Explanation, Line
 
@@ -417,7 +417,7 @@ def print_evaluation(result: Evaluation) -> None:
 
 def print_groups(parted: Grouped) -> None:
     """Print every measure by group of queries."""
-    from lookalike.evaluation.groups import INTERVAL, METHOD
+    from lookalike.evaluation.statistics import INTERVAL, METHOD
 
     for columns, rows in (parted.measures(), parted.sureness()):
         if rows:

@@ -19,8 +19,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.descriptors._graph import Graph, Node, new_graph
-from lookalike.descriptors._network import Network, Once, Threaded, open_network, planes, square
+from lookalike.descriptors._network import (
+    Graph,
+    Network,
+    Node,
+    Once,
+    Threaded,
+    new_graph,
+    open_network,
+    planes,
+    square,
+)
 from lookalike.descriptors.contract import ModelCard, Picture, Vector
 from lookalike.errors import BadInput
 

@@ -16,8 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.descriptors._graph import without_prelu
-from lookalike.descriptors._network import Threaded, give_back_memory, open_session, planes, square
+from lookalike.descriptors._network import (
+    Threaded,
+    give_back_memory,
+    open_session,
+    planes,
+    square,
+    without_prelu,
+)
 from lookalike.descriptors.contract import Picture, Vector, keep_runtime_quiet
 from lookalike.errors import BadInput, NotFound, is_positive, is_whole
 

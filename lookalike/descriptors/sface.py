@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from lookalike.descriptors._graph import fold_weights, read_graph
-from lookalike.descriptors._network import Network, Once, Threaded, open_network, planes, square
+from lookalike.descriptors._network import (
+    Network,
+    Once,
+    Threaded,
+    fold_weights,
+    open_network,
+    planes,
+    read_graph,
+    square,
+)
 from lookalike.descriptors.contract import ModelCard, Picture, Vector
 from lookalike.errors import BadInput
 

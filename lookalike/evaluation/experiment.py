@@ -18,8 +18,8 @@ from lookalike import registry
 from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, Conflict
 from lookalike.evaluation.labels import Labels, check_labels, check_measurable
+from lookalike.evaluation.measures import Evaluation, joined
 from lookalike.evaluation.protocol import held_out, leave_one_out, outside
-from lookalike.evaluation.results import Evaluation, joined
 from lookalike.evaluation.statistics import Gains
 from lookalike.faceset import FaceSet
 from lookalike.gallery.gallery import Gallery

@@ -11,8 +11,8 @@ from scipy.stats import rankdata
 
 from lookalike.evaluation.drawing import BLACK, BLUE, GRAY, VERMILLION, Figure, legend_below
 from lookalike.evaluation.labels import Labels
-from lookalike.method.examples import INNER, TrainingSet, far_from
 from lookalike.method.metafeatures import NUMBERS
+from lookalike.method.regression import INNER, TrainingSet, far_from
 from lookalike.method.tables import Tables
 from lookalike.method.tables import rows as rows_of
 from lookalike.rerankers.contract import Reranker

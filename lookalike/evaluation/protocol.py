@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
 from lookalike.evaluation.labels import Labels, check_labels, check_measurable
-from lookalike.evaluation.measures import DEPTH, Ranks, Sureness
-from lookalike.evaluation.results import Evaluation, Told
+from lookalike.evaluation.measures import DEPTH, Evaluation, Ranks, Sureness, Told
 from lookalike.faceset import FaceSet
 from lookalike.indexing.store import Unfinished
 from lookalike.kernels.threads import in_order

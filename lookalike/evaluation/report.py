@@ -27,24 +27,23 @@ from lookalike.evaluation.figures import (
     proxies_cdf,
     reliability,
 )
-from lookalike.evaluation.groups import Grouped
 from lookalike.evaluation.learning import Met, features_met, retrieval_features, training_features
-from lookalike.evaluation.measures import MEASURES, per_query, words
-from lookalike.evaluation.page import Page, render
-from lookalike.evaluation.results import Evaluation, harm
+from lookalike.evaluation.measures import MEASURES, Evaluation, harm, per_query, words
 from lookalike.evaluation.sampling import selection_figures
-from lookalike.evaluation.statistics import Gains, gains
+from lookalike.evaluation.statistics import Gains, Grouped, gains
 from lookalike.evaluation.verdict import (
     MAIN,
+    Page,
     differences_tables,
     groups_tables,
     harm_tables,
     measures_table,
+    render,
     seeds_table,
     sureness_tables,
     verdict,
 )
-from lookalike.method.examples import far_from
+from lookalike.method.regression import far_from
 from lookalike.progress import Track, silent
 
 MARK: Final = ".lookalike-report"

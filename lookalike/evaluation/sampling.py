@@ -29,9 +29,9 @@ from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.set_rows import SetFacts
 from lookalike.ingest.pictures import decode_picture
 from lookalike.kernels.exact import plain_unit_rows
-from lookalike.kernels.selection import energies, projections, select
 from lookalike.parameters import SAMPLES
 from lookalike.progress import Track, silent
+from lookalike.similarities._exemplars import energies, projections, select
 from lookalike.similarities.contract import SetSimilarity
 from lookalike.similarities.max_max import MaxMax
 

@@ -1,15 +1,19 @@
-"""Appearances: where the people of some sets are seen, a row for each video and each photo."""
+"""Appearances: where the people of some sets are seen, a row for each film and photo; csv, JSON, Parquet."""
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from lookalike import __version__
+from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet, Sighting, natural_order
 from lookalike.gallery.decision_log import Decision
-from lookalike.gallery.decisions import Line, judged
+from lookalike.gallery.decisions import Line, as_csv, judged
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
 from lookalike.gallery.people import Judged, Person
@@ -242,3 +246,50 @@ def _verdict(known: Judged, ranking: Ranking, set_id: str) -> tuple[str, str]:
     query = ranking.query
     said = known.verdicts.direct.get((min(query, set_id), max(query, set_id)))
     return _decided(said) if said is not None else (known.verdict(query, set_id) or "", "")
+
+
+def as_table(chosen: Selection) -> bytes:
+    """Comma-separated values for spreadsheets; what would be a formula there gets an apostrophe in front."""
+    return as_csv([one.row() for one in chosen.appearances]).encode("utf-8-sig", "backslashreplace")
+
+
+def as_json(chosen: Selection) -> bytes:
+    """One object: what was asked, and a list of rows."""
+    ranking = chosen.ranking
+    told = {
+        "lookalike": __version__,
+        "about": chosen.title,
+        "descriptor": chosen.gallery.descriptor,
+        "gallery_sha256": chosen.gallery.fingerprint(),
+        "query": None if ranking is None else ranking.query,
+        "similarity": None if ranking is None else ranking.similarity,
+        "reranker": None if ranking is None else ranking.reranker,
+        "worth_reading": None if ranking is None else ranking.worth_reading,
+        "appearances": [one.row() for one in chosen.appearances],
+    }
+    return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def as_parquet(chosen: Selection) -> bytes:
+    """One row group of typed columns.
+
+    Raises
+    ------
+    BadInput
+        If pyarrow is missing.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise BadInput(
+            "Parquet is written by pyarrow, which is not installed: pip install 'lookalike[parquet]', "
+            "or choose csv or json"
+        ) from None
+    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+    rows = [one.row() for one in chosen.appearances]
+    table = pyarrow.Table.from_pylist(rows, schema.with_metadata({"lookalike": __version__}))
+    written = io.BytesIO()
+    parquet.write_table(table, written)
+    return written.getvalue()

@@ -188,7 +188,7 @@ def delete_rows(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
     files = set().union(*(media.linked(connection, set_id) for set_id in ids))
     # Faces, sightings, vectors and links go by their foreign keys.
     connection.executemany("DELETE FROM sets WHERE id = ?", ((set_id,) for set_id in ids))
-    set_rows.touch(connection, ids)
+    set_rows.note_changed(connection, ids)
     media.delete_pairs_of(connection, ids)
     media.delete_unlinked(connection, files)
     if set_rows.count(connection) == 0:

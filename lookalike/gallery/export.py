@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from lookalike import atomic
 from lookalike.errors import BadInput, StorageFailed
-from lookalike.exchange.appearances import Selection, appearances
+from lookalike.exchange.appearances import Selection, appearances, as_json, as_parquet, as_table
 from lookalike.exchange.sheet import as_sheet
-from lookalike.exchange.tables import as_json, as_parquet, as_table
 from lookalike.exchange.timelines import as_edl, as_markers, as_otio, as_vtt
 from lookalike.exchange.xmp import as_xmp
 from lookalike.faceset import FaceSet

@@ -211,7 +211,7 @@ def move(connection: sqlite3.Connection, known: MediaFile, file: MediaFile) -> N
         "UPDATE files SET path = ?, size = ?, changed = ?, captured = ?, checksum = ? WHERE content = ?",
         (kept.path, kept.size, kept.changed, kept.captured, _checksum(kept), kept.content),
     )
-    set_rows.touch(connection, set_ids(connection, kept.content))
+    set_rows.note_changed(connection, set_ids(connection, kept.content))
 
 
 def link(connection: sqlite3.Connection, number: int, ids: Iterable[str]) -> None:

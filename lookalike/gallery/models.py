@@ -226,7 +226,7 @@ def _exchange(
     values = ((row[1], row[2], face) for row, face in zip(set_rows.face_rows(after), faces, strict=True))
     set_rows.write(connection, path, before.id, used, values)
     connection.execute("UPDATE sets SET content = ? WHERE id = ?", (after.content_hash(), after.id))
-    set_rows.touch(connection, [after.id])
+    set_rows.note_changed(connection, [after.id])
 
 
 def read(connection: sqlite3.Connection, path: Path, set_id: str, model: Model, number: int) -> Vectors:

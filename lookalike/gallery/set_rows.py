@@ -233,7 +233,7 @@ def several(ids: Iterable[Named]) -> Iterable[Named]:
     return ids
 
 
-def touch(connection: sqlite3.Connection, ids: Iterable[str]) -> None:
+def note_changed(connection: sqlite3.Connection, ids: Iterable[str]) -> None:
     """Note that the rows of some sets change, for whoever keeps up with the list (`Gallery.changed_here`)."""
     touched: set[str] | None = getattr(connection, "touched", None)
     if touched is not None:
@@ -347,7 +347,7 @@ def add(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor
             (*values, schema.set_seal(faceset.id, origin, added)),
         ).lastrowid
         _write_faces(connection, path, int(number or 0), faceset)
-        touch(connection, [faceset.id])
+        note_changed(connection, [faceset.id])
         return True
     # The same descriptors are the same set, however their pictures were encoded.
     if there[0] != content and not np.array_equal(get(connection, path, faceset.id).faces, faceset.faces):
@@ -389,7 +389,7 @@ def append(connection: sqlite3.Connection, path: Path, more: FaceSet, descriptor
         (whole.content_hash(), len(whole), len(whole.pictures), number),
     )
     _write_faces(connection, path, number, more, len(present), said)
-    touch(connection, [more.id])
+    note_changed(connection, [more.id])
 
 
 def _write_faces(

@@ -23,8 +23,8 @@ from lookalike.indexing import transform
 from lookalike.indexing.slices import Hold, hold_slices, identity
 from lookalike.indexing.store import SECONDS_BETWEEN_KEEPING, StoredTables, TableStore, Unfinished
 from lookalike.indexing.transform import AUTO, hashes_of, prepare, ready_preparation, table_kind
+from lookalike.method.neighbours import index_need, spread
 from lookalike.method.proxies import find_neighbours, grow_neighbours, is_by_means, update_neighbours
-from lookalike.method.sizes import index_need, spread
 from lookalike.method.tables import HeldGallery, Neighbours, Tables
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Task, Track, counted, silent

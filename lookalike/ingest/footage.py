@@ -14,13 +14,12 @@ from lookalike.engines.contract import Engine
 from lookalike.errors import BadInput, Conflict, NotFound, is_there, readable
 from lookalike.gallery.gallery import Gallery, open_gallery
 from lookalike.gallery.media import MediaFile
-from lookalike.ingest.albums import Album
 from lookalike.ingest.describe import WatchedDescriptor, as_set, choose_descriptor, successor_of
 from lookalike.ingest.detect import YUNET
 from lookalike.ingest.files import MediaPath, find_all
 from lookalike.ingest.plan import Plan, counted, make_plan, measure
 from lookalike.ingest.remote import gather_elsewhere
-from lookalike.ingest.seen import Described, Settings
+from lookalike.ingest.seen import Album, Described, Settings
 from lookalike.ingest.workers import Gathered, Workers, gather, is_grouped, place
 from lookalike.kernels.threads import thread_count
 from lookalike.progress import Forecast, Step, Track, silent

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, unreadable
 from lookalike.faceset import UNSURE, Sighting
 from lookalike.ingest.align import SIDE, align, encode_square, judge
-from lookalike.ingest.dates import captured
 from lookalike.ingest.detect import Detector, Found, opencv, sure_faces
 from lookalike.ingest.files import START, recognise
+from lookalike.ingest.header import captured
 from lookalike.ingest.pictures import Picture, read_picture
 from lookalike.ingest.seen import SAME, SeenFile, SeenTrack, Settings, best_pairs
 from lookalike.ingest.shots import Cuts, thumbnail

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from lookalike.errors import LookalikeError
-from lookalike.ingest.dates import captured
-from lookalike.ingest.header import read_header
+from lookalike.ingest.header import captured, read_header
 from lookalike.ingest.pictures import read_crop
 from lookalike.ingest.readers.mat import packed, read_mat
 from lookalike.ingest.sandbox import limit_seconds, restrict, send, take_pipes

@@ -19,11 +19,10 @@ import numpy as np
 from lookalike.descriptors.contract import Descriptor
 from lookalike.errors import BadInput, LookalikeError, readable
 from lookalike.faceset import is_moment
-from lookalike.ingest.albums import Album
 from lookalike.ingest.describe import describe_aligned
 from lookalike.ingest.files import MediaPath
 from lookalike.ingest.sandbox import ADVICE, Ended, Limits, Message, NotStarted, Sandbox
-from lookalike.ingest.seen import Described, SeenFile, SeenTrack, Settings, one_person_each
+from lookalike.ingest.seen import Album, Described, SeenFile, SeenTrack, Settings, one_person_each
 from lookalike.kernels.threads import Helpers
 
 # What a child may take beyond its libraries: eight frames of 8K film in the decoder, and some more.

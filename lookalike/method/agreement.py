@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.neighbours import (
+    best_first,
     count_triangles,
     places_in_return,
     shared_of,
@@ -23,7 +24,6 @@ from lookalike.kernels.neighbours import (
     vectors_of,
 )
 from lookalike.kernels.threads import blocks, in_order
-from lookalike.kernels.topk import best_first
 from lookalike.method.calibration import logit
 from lookalike.method.neighbours import Known, nearest_known
 from lookalike.method.tables import PartialRow, Row

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from lookalike.kernels.cohorts import residual_of
 from lookalike.method.agreement import Agreed, Agreement
-from lookalike.method.kin import Kin
-from lookalike.method.strangers import Strangers, Strengths
+from lookalike.method.kin import Kin, Strangers, Strengths
 from lookalike.method.tables import Row, nearest_to
 
 Numbers = NDArray[np.int64]

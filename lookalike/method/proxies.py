@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels.neighbours import let_in, pairs_reaching
 from lookalike.kernels.threads import blocks, in_order
-from lookalike.kernels.topk import let_in, pairs_reaching
 from lookalike.method.tables import Compared, Held, Lists, Neighbours, beside, means_of, set_blocks, whole
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent

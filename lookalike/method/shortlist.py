@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput
 from lookalike.faceset import evenly
 from lookalike.kernels.codes import Codes
-from lookalike.kernels.topk import united
+from lookalike.kernels.neighbours import united
 from lookalike.method.metafeatures import pairs_of
 from lookalike.method.proxies import proxy_slots
 from lookalike.method.tables import Guessed, Held, Near, Neighbours, Tables, guess, means_of, whole

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, NotFound
 from lookalike.kernels.codes import Codes
+from lookalike.kernels.neighbours import best_first
 from lookalike.kernels.screening import nearest_products
 from lookalike.kernels.threads import blocks, in_order, thread_count
-from lookalike.kernels.topk import best_first
 from lookalike.preparations.contract import Preparation
 from lookalike.preparations.none import Nothing
 from lookalike.similarities.contract import Matches, NearMatches, Prepared, PreparedSets, SetSimilarity, group

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lookalike.kernels.whitening import Matrix, Scatter
-from lookalike.preparations._whitening import Whitening
+from lookalike.preparations._whitening import Matrix, Scatter, Whitening
 
 # Chosen with labels on the development collections, where it keeps 193, 97 and 100 numbers of 1,770.
 SHARE = 0.65

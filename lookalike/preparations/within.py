@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.kernels.threads import one_blas_thread
-from lookalike.kernels.whitening import Matrix, Scatter, inverse_root
-from lookalike.preparations._whitening import Whitening
+from lookalike.preparations._whitening import Matrix, Scatter, Whitening, inverse_root
 
 # Chosen with labels on the development collections, where it keeps 557, 416 and 258 numbers of 1,770.
 SHARE = 0.85

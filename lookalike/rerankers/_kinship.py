@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
-from lookalike.kernels.topk import united
+from lookalike.kernels.neighbours import united
 from lookalike.method.agreement import Agreed, Agreement, ramp, reach_of
 from lookalike.method.calibration import Grounds
 from lookalike.method.evidence import Evidence, kin_moved, neighbours_shared, strangers_moved
-from lookalike.method.kin import SURE, Kin, Tail
+from lookalike.method.kin import HUB, NO_MEANS, SURE, Findings, Kin, Strangers, Strengths, Tail, choose
 from lookalike.method.neighbours import Known, all_lists, nearest_lists
-from lookalike.method.strangers import HUB, NO_MEANS, Findings, Strangers, Strengths, choose
 from lookalike.method.tables import Near, PartialRow, Row, Tables, rows_of_some
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Reranker, Scored

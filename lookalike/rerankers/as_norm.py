@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from lookalike.method.neighbours import without_query
 from lookalike.method.tables import Lists, Row, Tables, nearest_to
-from lookalike.rerankers._lists import ListReranker
-from lookalike.rerankers.contract import check_count
+from lookalike.rerankers.contract import ListReranker, check_count
 
 # Similarities lie on a grid and are true to about 1e-7: a smaller spread of a cohort is no spread.
 LEAST_SPREAD = 1e-6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lookalike.method.strangers import LOOSE, UNSEEN
+from lookalike.method.kin import LOOSE, UNSEEN
 from lookalike.rerankers._kinship import Kinship
 
 # Where fewer sets have kin, those that seem to have are chance.

@@ -1,8 +1,8 @@
-"""Reranker: fit on a gallery's tables, score one query's row, say what each proxy contributed."""
+"""Reranker: fit on a gallery's tables, score one query's row; and what those by lists or by means share."""
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, is_whole
 from lookalike.method.calibration import Grounds
 from lookalike.method.evidence import Evidence
-from lookalike.method.tables import Near, Row, Tables
-from lookalike.parameters import MOST_PROXIES
+from lookalike.method.metafeatures import metafeatures
+from lookalike.method.neighbours import nearest_lists, with_query
+from lookalike.method.proxies import proxy_slots
+from lookalike.method.tables import Lists, Near, Row, Tables
+from lookalike.parameters import MOST_PROXIES, PROXIES
 from lookalike.progress import Track, silent
 
 # Lists of neighbours longer than this say nothing about a person, and cost n times their length.
@@ -179,3 +182,116 @@ def check_count(name: str, given: object, least: int = 1) -> None:
 
 
 PART = Reranker
+
+
+class ListReranker(Reranker):
+    """Scores all sets at once from the query's row and the gallery's lists of neighbours.
+
+    No label, no other query: a query sees the gallery and itself only.
+    """
+
+    @property
+    def is_learnt(self) -> bool:
+        """The lists are kept: they reach further than those of the index."""
+        return True
+
+    @abstractmethod
+    def reach(self) -> int:
+        """How many neighbours of each set are needed."""
+
+    @abstractmethod
+    def rescored(self, row: Row, lists: Lists, tables: Tables) -> NDArray[np.float64]:
+        """Score every set; what a member's own place holds means nothing.
+
+        Parameters
+        ----------
+        row : Row
+            The query against all n sets.
+        lists : Lists
+            Neighbours of each set of the gallery, `reach` of them as far as there are so many; a query that
+            is a member is in them: see `without_query` and `with_query`.
+        tables : Tables
+        """
+
+    def fit(self, tables: Tables, rng: np.random.Generator, track: Track = silent) -> Self:
+        """Take the lists over."""
+        self.check()
+        self.lists_ = nearest_lists(tables, self.reach(), track)
+        return self
+
+    def score(self, row: Row, tables: Tables) -> Scored:
+        """All sets at once; with nobody to compare with, the baseline stays."""
+        if not hasattr(self, "lists_"):
+            raise BadInput("this re-ranker was not fitted: use open_search, or train it first")
+        others = len(tables) - (row.member is not None)
+        scores = row.scores.copy() if others < 2 else self.rescored(row, self.lists_, tables)
+        return Scored(scores, np.full(len(tables), -1))
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The lists."""
+        return self.lists_._asdict()
+
+    def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Take over stored lists."""
+        try:
+            self.lists_ = Lists(arrays["sets"], arrays["scores"])
+        except KeyError as reason:
+            raise BadInput(f"the stored lists lack {reason}: train again") from reason
+        return self
+
+
+# Ranked lists of the gallery and the query as one collection, each headed by its own set.
+
+
+def ranked_together(lists: Lists, row: Row, length: int) -> tuple[NDArray[np.int64], int]:
+    """Return the first `length` sets of everybody's list, itself first, and the query's number.
+
+    Parameters
+    ----------
+    lists : Lists
+    row : Row
+        The query against all n sets.
+    length : int
+        At least 1; shorter lists than that if there are fewer sets.
+
+    Returns
+    -------
+    ranked : array (n, length), or (n + 1, length) with a query from outside
+    number : int
+        The row of the query.
+    """
+    joint, number = with_query(lists, row, length - 1)
+    return np.column_stack([np.arange(len(joint.sets)), joint.sets]), number
+
+
+class MeanReranker(Reranker):
+    """Belief of a proxy = a mean of s1 and s3; the paper found that it mostly hurts (section 3.5).
+
+    Parameters
+    ----------
+    proxies : int
+        Proxies of each target, k_p.
+    with_baseline : bool
+        Whether the baseline may overrule the best proxy; the paper's comparison is without.
+    """
+
+    def __init__(self, proxies: int = PROXIES, with_baseline: bool = False) -> None:
+        self.proxies = proxies
+        self.with_baseline = with_baseline
+
+    def check(self) -> None:
+        """Proxies in range, a truth value for the baseline."""
+        check_proxies(self.proxies)
+        if not isinstance(self.with_baseline, bool):
+            raise BadInput(f"with_baseline must be True or False, got {self.with_baseline!r}")
+
+    @abstractmethod
+    def mean(self, s1: NDArray[np.float64], s3: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Combine how alike query and proxy are with how alike proxy and target are."""
+
+    def beliefs(self, row: Row, tables: Tables) -> Beliefs:
+        """The mean for every proxy."""
+        slots = proxy_slots(tables.neighbours, self.proxies, row.member)
+        features = metafeatures(row, tables, slots)
+        said = self.mean(features[..., 0], features[..., 2])
+        return Beliefs(np.take_along_axis(tables.neighbours.sets, slots, axis=1), slots, features, said, None)

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.method.tables import Lists, Row, Tables
-from lookalike.rerankers._lists import ListReranker, ranked_together
-from lookalike.rerankers.contract import check_count
+from lookalike.rerankers.contract import ListReranker, check_count, ranked_together
 
 
 class Cprr(ListReranker):

@@ -13,8 +13,7 @@ from lookalike.errors import BadInput, is_positive
 from lookalike.kernels.threads import one_blas_thread
 from lookalike.method.neighbours import without_query
 from lookalike.method.tables import Lists, Row, Tables, nearest_to
-from lookalike.rerankers._lists import ListReranker
-from lookalike.rerankers.contract import check_count
+from lookalike.rerankers.contract import ListReranker, check_count
 
 # Residual of the solution, relative to y. The largest alpha leaves a matrix with condition 2,000: well within
 # what doubles can do, in about 700 steps at most.

@@ -12,8 +12,7 @@ from scipy.sparse import csr_array
 from lookalike.errors import BadInput
 from lookalike.method.neighbours import REACH, with_query
 from lookalike.method.tables import Lists, Row, Tables, compare
-from lookalike.rerankers._lists import ListReranker
-from lookalike.rerankers.contract import check_count
+from lookalike.rerankers.contract import ListReranker, check_count
 
 Numbers = NDArray[np.int64]
 

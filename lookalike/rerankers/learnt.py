@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, is_whole
-from lookalike.method.examples import (
+from lookalike.method.metafeatures import Scaling, metafeatures
+from lookalike.method.proxies import proxy_slots
+from lookalike.method.regression import (
     MOST_ROWS,
+    Regression,
+    Settings,
     TrainingSet,
     choose_penalty,
     draw_examples,
@@ -18,10 +22,8 @@ from lookalike.method.examples import (
     draw_references,
     far_from,
     features_asked,
+    fit_regression,
 )
-from lookalike.method.metafeatures import Scaling, metafeatures
-from lookalike.method.proxies import proxy_slots
-from lookalike.method.regression import Regression, Settings, fit_regression
 from lookalike.method.tables import Row, Tables
 from lookalike.parameters import EPSILON, GAMMA, PENALTY, PROXIES, REFERENCES
 from lookalike.progress import Track, silent

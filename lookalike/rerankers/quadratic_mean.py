@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.rerankers._means import MeanReranker
+from lookalike.rerankers.contract import MeanReranker
 
 
 class QuadraticMean(MeanReranker):

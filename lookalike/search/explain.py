@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels.topk import places
+from lookalike.kernels.neighbours import places
 from lookalike.method.evidence import Evidence, Group, Sides
 from lookalike.method.kin import SURE
 from lookalike.method.tables import Row, Tables

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lookalike.faceset import FaceSet
 from lookalike.gallery.set_rows import several
-from lookalike.kernels.topk import best_first, places
+from lookalike.kernels.neighbours import best_first, places
 from lookalike.method.shortlist import Shortlisted
 from lookalike.method.tables import compare
 from lookalike.ranking import Decided, Ranking

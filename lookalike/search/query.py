@@ -21,7 +21,7 @@ from lookalike.gallery.set_rows import several
 from lookalike.indexing.build import index
 from lookalike.indexing.fit import calibrate, check_seed, check_shortlist, open_shortlist, train
 from lookalike.indexing.transform import AUTO
-from lookalike.kernels.topk import best_first, places
+from lookalike.kernels.neighbours import best_first, places
 from lookalike.method.calibration import Calibration, worth_reading
 from lookalike.method.shortlist import Shortlist, Shortlisted, narrowed
 from lookalike.method.tables import Near, Row, Tables, rows

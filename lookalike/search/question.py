@@ -18,12 +18,11 @@ from lookalike.faceset import Box, FaceSet, box_at, timecode
 from lookalike.gallery.connection import is_gallery, is_split
 from lookalike.gallery.gallery import Gallery, open_gallery
 from lookalike.ingest.add import holds_crops
-from lookalike.ingest.albums import Album
 from lookalike.ingest.describe import Describer, as_set, choose_descriptor
 from lookalike.ingest.detect import YUNET
 from lookalike.ingest.files import MediaPath, find_files
 from lookalike.ingest.footage import known_file
-from lookalike.ingest.seen import Described, SeenTrack, Settings
+from lookalike.ingest.seen import Album, Described, SeenTrack, Settings
 from lookalike.ingest.sources import is_footage
 from lookalike.ingest.workers import Gathered, Workers, gather, is_grouped, place
 from lookalike.progress import Track, silent

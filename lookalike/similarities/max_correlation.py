@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.exact import snapped
-from lookalike.kernels.svd import largest_at_most
-from lookalike.similarities._subspaces import SubspaceSimilarity
+from lookalike.similarities._subspaces import SubspaceSimilarity, largest_at_most
 from lookalike.similarities.contract import Matches
 
 

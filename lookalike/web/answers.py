@@ -15,9 +15,8 @@ from lookalike.gallery.people import Judged
 from lookalike.ranking import Answer, Decided
 from lookalike.search.decided import GIVEN, Known, known_of
 from lookalike.search.feedback import Refined, nobody, refine
-from lookalike.search.filters import Filter, depth, narrowed
+from lookalike.search.filters import Filter, Place, alone, depth, members, narrowed, together, two_people
 from lookalike.search.query import Excerpt, Search
-from lookalike.search.scenes import Place, alone, members, together, two_people
 from lookalike.web.catalogue import Catalogue, key_of
 from lookalike.web.films import photos_of_faces
 from lookalike.web.models import (

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from lookalike.descriptors import _graph
-from lookalike.descriptors._graph import fold_weights, read_graph, without_prelu, write_graph
+from lookalike.descriptors import _network
+from lookalike.descriptors._network import fold_weights, read_graph, without_prelu, write_graph
 from lookalike.descriptors.onnx import Onnx
 from lookalike.kernels.protobuf import Field, content, read, varints, whole, write
 from tests.descriptors.models import graph, textured
@@ -105,7 +105,7 @@ def test_operators_of_others_stay():
 
 def test_large_files_stay(monkeypatch):
     data = activated().SerializeToString()
-    monkeypatch.setattr(_graph, "MOST_BYTES", len(data) - 1)
+    monkeypatch.setattr(_network, "MOST_BYTES", len(data) - 1)
     assert without_prelu(data) is data
 
 

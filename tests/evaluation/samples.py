@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.evaluation.results import Evaluation
+from lookalike.evaluation.measures import Evaluation
 
 RANKED = 200
 

@@ -13,8 +13,8 @@ from lookalike import FaceSet, Gallery, evaluate, index, registry, train
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.evaluation import experiment as module
 from lookalike.evaluation.experiment import Experiment, check_experiment, with_baseline
+from lookalike.evaluation.measures import Evaluation
 from lookalike.evaluation.protocol import leave_one_out, outside
-from lookalike.evaluation.results import Evaluation
 from lookalike.gallery.decisions import judge, judged, undo
 from lookalike.indexing.store import TableStore
 from tests.small_world import small_world

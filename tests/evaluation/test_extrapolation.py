@@ -4,7 +4,7 @@ import numpy as np
 
 from lookalike import index, train
 from lookalike.evaluation.learning import Met, area_under_roc, features_met
-from lookalike.method.examples import TrainingSet, draw_examples, draw_near_examples
+from lookalike.method.regression import TrainingSet, draw_examples, draw_near_examples
 from tests.small_world import small_world
 
 

@@ -10,8 +10,8 @@ from lookalike import atomic
 from lookalike.errors import BadInput, NotFound, StorageFailed
 from lookalike.evaluation import report
 from lookalike.evaluation.drawing import Figure
-from lookalike.evaluation.page import Page
 from lookalike.evaluation.report import MARK, check_report_folder, write_report
+from lookalike.evaluation.verdict import Page
 
 
 def figure(name: str = "line") -> Figure:

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lookalike.evaluation.groups import grouped
-from lookalike.evaluation.measures import DEPTH, Sureness
-from lookalike.evaluation.results import Evaluation
+from lookalike.evaluation.measures import DEPTH, Evaluation, Sureness
+from lookalike.evaluation.statistics import grouped
 from tests.evaluation.samples import RANKED, evaluation
 
 # Queries 0 to 5 of three people in two groups, 6 and 7 of one person of whom nothing is said.

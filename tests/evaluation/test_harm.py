@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.evaluation.results import Evaluation, harm
+from lookalike.evaluation.measures import Evaluation, harm
 from tests.evaluation.samples import evaluation
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from lookalike.errors import BadInput
 from lookalike.evaluation.drawing import Figure
-from lookalike.evaluation.page import Page, Table, render
+from lookalike.evaluation.verdict import Page, Table, render
 from tests.evaluation.drawings import EVIL, SVG, drawn, every_figure
 from tests.hostile_names import NAMES, Tags
 

@@ -5,9 +5,8 @@ import pytest
 
 from lookalike import FaceSet, Search, index, registry, train
 from lookalike.errors import BadInput
-from lookalike.evaluation.measures import summary
+from lookalike.evaluation.measures import Told, summary
 from lookalike.evaluation.protocol import leave_one_out, outside
-from lookalike.evaluation.results import Told
 from lookalike.indexing.fit import calibrate
 from lookalike.ranking import Decided
 from lookalike.search.decided import NOTHING, Known

@@ -12,11 +12,11 @@ from lookalike.evaluation.measures import (
     Bin,
     Sureness,
     calibration_error,
+    joined,
     mean_summary,
     words,
 )
 from lookalike.evaluation.protocol import leave_one_out
-from lookalike.evaluation.results import joined
 from lookalike.indexing.fit import calibrate
 from tests.small_world import small_world
 

@@ -17,8 +17,8 @@ from lookalike import FaceSet, Gallery, index
 from lookalike.errors import BadInput
 from lookalike.evaluation import report as module
 from lookalike.evaluation.experiment import Experiment
+from lookalike.evaluation.measures import Evaluation, Told
 from lookalike.evaluation.report import report
-from lookalike.evaluation.results import Evaluation, Told
 from tests.small_world import small_world
 
 METHODS = ["learnt:references=6", "arithmetic_mean", "csls:neighbours=3"]

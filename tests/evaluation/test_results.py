@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lookalike.evaluation.results import Evaluation, joined
+from lookalike.evaluation.measures import Evaluation, joined
 
 # Two queries of one person with one match and two matches among 4 ranked sets.
 #   method a: ranks 1 and (1, 2): perfect. method b, seed 0: 3 and (2, 4); seed 1: 1 and (1, 4).

@@ -5,7 +5,7 @@ import pytest
 
 from lookalike import FaceSet
 from lookalike.evaluation.sampling import relative_energies, selection_errors
-from lookalike.kernels.selection import PREIMAGES
+from lookalike.similarities._exemplars import PREIMAGES
 from tests.small_world import small_world
 
 

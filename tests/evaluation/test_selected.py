@@ -5,7 +5,7 @@ import pytest
 
 from lookalike.evaluation.sampling import picture_of
 from lookalike.kernels.exact import plain_unit_rows
-from lookalike.kernels.selection import energies
+from lookalike.similarities._exemplars import energies
 from lookalike.similarities.max_max import MaxMax
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lookalike.evaluation.results import Evaluation, harm
+from lookalike.evaluation.measures import Evaluation, harm
 from lookalike.evaluation.statistics import gains
 from lookalike.evaluation.verdict import verdict
 from tests.evaluation.samples import evaluation

@@ -154,7 +154,7 @@ PLANTED = {
     "a backup is none": ("UPDATE backups SET path = ''", "backups"),
     "what is barred is none": (
         "INSERT INTO barred (event, made, kind, content, checksum) VALUES (1, 'x', 'file', 'x', x'')",
-        "barred",
+        "block list",
     ),
     "a stranger's trigger": (
         "CREATE TRIGGER t AFTER INSERT ON sets BEGIN DELETE FROM faces; END",

@@ -15,7 +15,7 @@ from lookalike.engines.local import Local
 from lookalike.indexing.slices import Slice, SpreadSets
 from lookalike.method import proxies, tables
 from lookalike.method.metafeatures import metafeatures
-from lookalike.method.sizes import lists_bytes, pairs_bytes
+from lookalike.method.neighbours import lists_bytes, pairs_bytes
 from lookalike.method.tables import Tables
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
 from tests.method.samples import prepared_sets, random_sets, row_of, tables_of

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.errors import BadInput
-from lookalike.ingest.albums import Album
+from lookalike.ingest.seen import Album
 
 ANNA, BEN = np.float32([1, 0, 0]), np.float32([0, 1, 0])
 LIKE_ANNA = np.float32([0.9, 0.1, 0])

@@ -14,7 +14,7 @@ from PIL import Image
 
 from lookalike.errors import NotFound
 from lookalike.faceset import is_moment
-from lookalike.ingest.dates import captured, exif_time, film_time
+from lookalike.ingest.header import captured, exif_time, film_time
 from tests import media
 
 ORIGINAL, OFFSET, DIGITISED, CHANGED, MAKER = 0x9003, 0x9011, 0x9004, 0x0132, 0x010F

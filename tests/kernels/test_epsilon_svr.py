@@ -12,8 +12,7 @@ from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from lookalike.kernels import svr
-from lookalike.kernels.rbf import feature_map, features, landmarks, rbf
-from lookalike.kernels.svr import Solution, solve
+from lookalike.kernels.svr import Solution, feature_map, features, landmarks, rbf, solve
 
 
 @pytest.fixture(scope="module", autouse=True, params=[svr.FEW, 8], ids=["all at once", "undecided rows"])

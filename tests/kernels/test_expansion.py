@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels import rbf
-from lookalike.kernels.rbf import expansion
-from lookalike.kernels.rbf import readable_expansion as readable
+from lookalike.kernels import svr
+from lookalike.kernels.svr import expansion
+from lookalike.kernels.svr import readable_expansion as readable
 
 
 def test_by_hand() -> None:
@@ -38,8 +38,8 @@ def test_as_precise_as_the_twin(seed: int, rows: int, centres: int, gamma: float
 
 
 def test_the_series_is_a_double_s_exponential() -> None:
-    t = np.linspace(-rbf.REACH, rbf.REACH, 1001)
-    found = np.array([rbf._series(value) for value in t])
+    t = np.linspace(-svr.REACH, svr.REACH, 1001)
+    found = np.array([svr._series(value) for value in t])
     np.testing.assert_allclose(found, np.exp(t), rtol=3e-16)
 
 
@@ -51,7 +51,7 @@ def test_one_row_and_many_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) ->
     whole = expansion(x, c, weights, 0.2)
     alone = [expansion(x[n : n + 1], c, weights, 0.2)[0] for n in range(300)]
     np.testing.assert_array_equal(alone, whole)
-    monkeypatch.setattr(rbf, "BLOCK", 77)
+    monkeypatch.setattr(svr, "BLOCK", 77)
     np.testing.assert_array_equal(expansion(x, c, weights, 0.2), whole)
 
 

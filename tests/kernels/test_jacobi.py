@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.svd import largest_at_most, singular_pairs_of_all
+from lookalike.similarities._subspaces import largest_at_most, singular_pairs_of_all
 
 
 def pairs(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.topk import let_in, pairs_reaching
+from lookalike.kernels.neighbours import let_in, pairs_reaching
 
 TOTAL = 9
 

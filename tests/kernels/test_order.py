@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lookalike.kernels import topk
-from lookalike.kernels.topk import best_first, places
+from lookalike.kernels import neighbours
+from lookalike.kernels.neighbours import best_first, places
 
 # Few different values, so that ties are the rule.
 scores = hnp.arrays(
@@ -33,6 +33,6 @@ def test_the_best_are_the_first_of_all(first: np.ndarray, then: np.ndarray, top:
 @given(scores, scores)
 def test_places_are_those_of_the_order(share: int, first: np.ndarray, then: np.ndarray) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(topk, "SHARE", share)
+        patch.setattr(neighbours, "SHARE", share)
         ordered = best_first(first, then)
         assert places(first, then, ordered).tolist() == list(range(len(first)))

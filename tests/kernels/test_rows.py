@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.topk import best_of_rows
+from lookalike.kernels.neighbours import best_of_rows
 
 
 def by_sorting(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from lookalike.kernels.svd import principal_directions, symmetric_singular_pairs
+from lookalike.similarities._subspaces import principal_directions, symmetric_singular_pairs
 
 X, Y, Z = np.eye(3)
 

@@ -17,7 +17,7 @@ from lookalike.method.agreement import (
     lengths_for,
     reach_of,
 )
-from lookalike.method.strangers import LOOSE
+from lookalike.method.kin import LOOSE
 from tests.method.dense import closed, lists_of, mutual
 
 

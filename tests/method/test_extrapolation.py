@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.method.examples import QUERIES, TARGETS, far_from, features_about, features_asked
 from lookalike.method.metafeatures import metafeatures
 from lookalike.method.proxies import proxy_slots
+from lookalike.method.regression import QUERIES, TARGETS, far_from, features_about, features_asked
 from tests.method.samples import A, B, C, random_sets, row_of, tables_of
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.method import examples
-from lookalike.method.examples import (
+from lookalike.method import regression
+from lookalike.method.regression import (
     PENALTIES,
+    Regression,
+    Settings,
     TrainingSet,
     balanced_error,
     choose_penalty,
     draw_near_examples,
 )
-from lookalike.method.regression import Regression, Settings
 from tests.method.samples import random_sets, tables_of
 
 
@@ -50,8 +51,8 @@ def test_the_least_error_wins(best: float, monkeypatch: pytest.MonkeyPatch) -> N
         assert len(rows.x) == len(draw_near_examples(tables, rng(), proxies=3, chosen=held_out).x)
         return abs(np.log(made / best))
 
-    monkeypatch.setattr(examples, "fit_regression", fit)
-    monkeypatch.setattr(examples, "balanced_error", error)
+    monkeypatch.setattr(regression, "fit_regression", fit)
+    monkeypatch.setattr(regression, "balanced_error", error)
     references = np.arange(30)
     held_out = references[2::3]
     drawn: list[list[int]] = []
@@ -68,7 +69,7 @@ def test_the_least_error_wins(best: float, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_of_equal_ones_the_smallest(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = tables_of(random_sets(30, seed=1, smallest=2))
-    monkeypatch.setattr(examples, "balanced_error", lambda made, rows: 0.25)
+    monkeypatch.setattr(regression, "balanced_error", lambda made, rows: 0.25)
     rows = TrainingSet(rng().random((20, 5)), np.repeat([0.0, 1.0], 10))
     found = choose_penalty(tables, rng(), np.arange(30), 3, lambda some: rows, Settings(), lambda x: x)
     assert found == min(PENALTIES)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.method.kin import Strangers
 from lookalike.method.neighbours import Known
-from lookalike.method.strangers import Strangers
 from lookalike.method.tables import Row
 from tests.method.dense import filled, lists_of, order_of, row_of, square
 
@@ -59,7 +59,7 @@ def test_numpy_has_the_bits_of_the_compiled_loop(
     targets = np.flatnonzero(np.random.default_rng(seed).random(total) < 0.7)
     fast, slow = strangers.around(row, targets), None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.method.strangers.is_worthwhile", lambda products: False)
+        patch.setattr("lookalike.method.kin.is_worthwhile", lambda products: False)
         slow = strangers.around(row, targets)
     np.testing.assert_array_equal(slow, fast)
 
@@ -79,7 +79,7 @@ def test_a_query_from_outside_against_a_loop() -> None:
 def test_known_pairs_against_a_loop(skip: int, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = square(40, 3)
     strangers = strangers_of(scores, 5, skip, 10)
-    monkeypatch.setattr("lookalike.method.strangers.BLOCK", 7)
+    monkeypatch.setattr("lookalike.method.kin.BLOCK", 7)
     found, known = strangers.around_known(), strangers.known
     whole, order = filled(known), order_of(scores)
     for place, (query, target) in enumerate(zip(known.owners, known.sets, strict=True)):

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.method.agreement import LEAST, Reach, closure, reach_of
-from lookalike.method.neighbours import Known
-from lookalike.method.strangers import (
+from lookalike.method.kin import (
     FROM,
     FULL,
     GONE,
@@ -33,6 +32,7 @@ from lookalike.method.strangers import (
     shares_of_strangers,
     trust,
 )
+from lookalike.method.neighbours import Known
 from lookalike.method.tables import PartialRow
 from tests.method.dense import lists_of, order_of, row_of, spread, square
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike import FaceSet, Search, index, registry, train
 from lookalike.errors import BadInput
-from lookalike.method.strangers import HUB, weigh
+from lookalike.method.kin import HUB, weigh
 from lookalike.method.tables import Near, PartialRow, nearest_to
 from lookalike.rerankers._kinship import Kinship
 from tests.small_world import small_world

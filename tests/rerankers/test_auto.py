@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.method.strangers import LOOSE, UNSEEN
+from lookalike.method.kin import LOOSE, UNSEEN
 from lookalike.rerankers.adaptive import Adaptive
 from lookalike.rerankers.auto import Auto
 from tests.method.samples import row_of

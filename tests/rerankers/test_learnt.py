@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lookalike.errors import BadInput
-from lookalike.method.examples import draw_examples
+from lookalike.method.regression import draw_examples
 from lookalike.method.regressor import QuasiTransitiveRegressor
 from lookalike.rerankers.learnt import Learnt
 from tests.method.samples import A, B, C, random_sets, row_of, tables_of

@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 
 from lookalike import registry
 from lookalike.errors import BadInput
-from lookalike.method.examples import PENALTIES, draw_examples, draw_near_examples, far_from, features_asked
 from lookalike.method.metafeatures import Scaling
-from lookalike.method.regression import Settings, fit_regression
+from lookalike.method.regression import (
+    PENALTIES,
+    Settings,
+    draw_examples,
+    draw_near_examples,
+    far_from,
+    features_asked,
+    fit_regression,
+)
 from lookalike.method.tables import Row, Tables
 from lookalike.rerankers.learnt import MOST_OUTSIDE, Learnt
 from lookalike.search.query import Search

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lookalike import Gallery, open_search
 from lookalike.errors import BadInput
 from lookalike.gallery.decisions import judge
-from lookalike.search.scenes import alone, members, outside, shared, together, two_people
+from lookalike.search.filters import alone, members, outside, shared, together, two_people
 from tests.gallery.samples import a_file, a_set, sightings
 
 Spans = st.tuples(st.integers(0, 20), st.integers(0, 20)).map(

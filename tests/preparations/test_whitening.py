@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels import whitening
-from lookalike.kernels.whitening import directions, enough, inverse_root, scatter
+from lookalike.preparations import _whitening
+from lookalike.preparations._whitening import directions, enough, inverse_root, scatter
 
 
 def drawn(seed: int, sets: int = 12, dimension: int = 5) -> list[np.ndarray]:
@@ -33,7 +33,7 @@ def test_scatter_by_hand() -> None:
 def test_scatter_is_that_of_all_faces(seed: int, rows: int) -> None:
     sets = drawn(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(whitening, "BLOCK_ROWS", rows)
+        patch.setattr(_whitening, "BLOCK_ROWS", rows)
         found = scatter(iter(sets))
     assert found is not None
     together = np.concatenate(sets)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lookalike.kernels.joining import agreements, join_groups
+from lookalike.method.groups import agreements, join_groups
 
 Numbers = NDArray[np.int64]
 WEIGHTS = (8.3, 4.6, 1.8, 1.6, -0.25, -11.1)

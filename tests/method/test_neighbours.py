@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.method.sizes import index_need, lists_bytes, spread
+from lookalike.method.neighbours import index_need, lists_bytes, spread
 from lookalike.similarities.max_correlation import MaxCorrelation
 from lookalike.similarities.max_max import MaxMax
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.method.examples import draw_examples, draw_near_examples, features_about, mutual_nearest
+from lookalike.method.regression import draw_examples, draw_near_examples, features_about, mutual_nearest
 from lookalike.method.tables import Tables
 from tests.method.samples import A, B, C, random_sets, tables_of
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels.selection import PREIMAGES, energies, select
+from lookalike.similarities._exemplars import PREIMAGES, energies, select
 
 
 def arc(count: int, degrees: float = 120.0) -> np.ndarray:

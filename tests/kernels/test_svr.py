@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.kernels import rbf as module
-from lookalike.kernels.rbf import feature_map, features, landmarks, rbf, readable_expansion
+from lookalike.kernels import svr as module
+from lookalike.kernels.svr import feature_map, features, landmarks, rbf, readable_expansion
 
 GAMMA = 0.2
 
