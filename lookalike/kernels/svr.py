@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from lookalike.kernels.compiled import compiled
@@ -131,17 +130,18 @@ class _Normal:
         self.scale = 1.0 / np.sqrt(matrix.diagonal())
         scaled = matrix * self.scale[:, None] * self.scale
         # Close to the optimum some g are huge: a trace of ridge keeps the factor positive definite.
+        linalg = scipy_linalg()
         for ridge in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
             try:
-                self.factor = scipy.linalg.cho_factor(scaled + ridge * np.eye(size + 1))
+                self.factor = linalg.cho_factor(scaled + ridge * np.eye(size + 1))
                 return
-            except scipy.linalg.LinAlgError:
+            except linalg.LinAlgError:
                 continue
-        self.factor = scipy.linalg.cho_factor(scaled + 1e-6 * np.eye(size + 1))
+        self.factor = linalg.cho_factor(scaled + 1e-6 * np.eye(size + 1))
 
     def solve(self, right_w: NDArray[np.float64], right_b: float) -> tuple[NDArray[np.float64], float]:
         right = np.append(right_w, right_b) * self.scale
-        found = scipy.linalg.cho_solve(self.factor, right) * self.scale
+        found = scipy_linalg().cho_solve(self.factor, right) * self.scale
         return found[:-1], float(found[-1])
 
 
