@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -47,6 +48,7 @@ def photo_gallery(path: Path, photos: dict[str, Path], album: str = "album") -> 
 
 def regions(sidecar: Path) -> list[tuple[str, Box]]:
     """Names and boxes (left, top, width, height from 0 to 1) of both kinds of regions, which must agree."""
+    assert EXIFTOOL is not None or os.environ.get("LOOKALIKE_EXIFTOOL") != "required", "install exiftool"
     if EXIFTOOL is not None:
         said = subprocess.run(
             [EXIFTOOL, "-j", "-struct", "-RegionInfo", "-RegionInfoMP", str(sidecar)],
