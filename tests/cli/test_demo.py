@@ -106,7 +106,7 @@ def test_who_rose_is_told_with_whom_it_rose_through(
     query = said.split("show the person of ")[1].split("?")[0]
     through, both = re.search(r"Through   (\S+), which resembles both (.*)", said).groups()
     shown, plain, rank = re.search(
-        r"By itself, (\S+) would be answer (\d+)\.\n +It is answer (\d+), because", said
+        r"Compared directly, (\S+) would be answer (\d+)\.\n +It is answer (\d+), because", said
     ).groups()
     assert both == f"{query} and {shown}"
     with Gallery(path) as gallery:

@@ -78,7 +78,9 @@ def test_evidence_opens_in_a_dialog_and_as_a_page(visit: Visit, drawn: Path) -> 
     expect(sheet).to_contain_text("with it")
     expect(sheet.locator("dt", has_text="s5")).not_to_have_count(0)
     expect(sheet.locator("dt", has_text="Regression")).not_to_have_count(0)
-    assert sheet.locator("img").evaluate_all("all => all.every(one => one.complete && one.naturalWidth > 0)")
+    page.wait_for_function(
+        "[...document.querySelectorAll('#sheet img')].every(one => one.complete && one.naturalWidth > 0)"
+    )
     page.keyboard.press("Escape")
     expect(sheet).not_to_be_visible()
     page.goto(str(link.get_attribute("href")))
