@@ -50,7 +50,12 @@ def test_better_and_worse_are_counted() -> None:
         "learnt": {"mean_anr": 0.1, "map": 0.4, "rank1": 0.5, "outside": 0.1},
     }
     run = {"name": "one", "sets": 9, "similarity": "max_max", "methods": methods}
-    record = {"date": "today", "versions": {"lookalike": "1", "cores": 2, "system": "a"}, "seeds": [0], "runs": [run, run]}
+    record = {
+        "date": "today",
+        "versions": {"lookalike": "1", "cores": 2, "system": "a"},
+        "seeds": [0],
+        "runs": [run, run],
+    }
     assert "| `learnt` | 2 / 0 | 0 / 2 | 0 / 0 |" in page(record)
 
 
