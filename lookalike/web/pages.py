@@ -165,7 +165,8 @@ def people(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0) 
     parts = parts_of(request)
     catalogue = parts.browsing.catalogue()
     ready = not catalogue.facts or parts.proposing.is_ready()
-    page = parts.proposing.page(offset, PEOPLE)
+    # Asked once: a page that has proposals already must not load itself anew while somebody answers.
+    page = parts.proposing.page(offset, PEOPLE, ready)
     if not ready:
         parts.searches.begin(USUAL)
     return render(

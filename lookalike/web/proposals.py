@@ -81,13 +81,13 @@ class Proposing:
         census, catalogue = self.census()
         return self._view(catalogue, census.people, census.questions[:MOST_PAIRS])
 
-    def page(self, offset: int, limit: int) -> PeoplePage:
-        """Who is proposed first, then who is known, page by page; without proposals while none are ready.
+    def page(self, offset: int, limit: int, ready: bool) -> PeoplePage:
+        """Who is proposed first, then who is known, page by page; without proposals unless these are ready.
 
         What is read grows with the people that are shown, not with those that there are.
         """
         census, catalogue = Census((), ()), self._browsing.catalogue()
-        if catalogue.facts and self.is_ready():
+        if catalogue.facts and ready:
             census, catalogue = self.census()
         named = by_name(self._browsing.known())
         nameless = [one for one in census.people if one.number is None and not one.proposed]
