@@ -13,10 +13,10 @@ from lookalike.faceset import FaceSet, checked_faces
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged
 from lookalike.ranking import Answer, Decided
-from lookalike.search.decided import GIVEN, Known, known_of
+from lookalike.search.decided import GIVEN, NOTHING, Known, known_of
 from lookalike.search.feedback import Refined, nobody, refine
 from lookalike.search.filters import Filter, Place, alone, depth, members, narrowed, together, two_people
-from lookalike.search.query import Excerpt, Search
+from lookalike.search.query import Excerpt, Search, is_spoken_of
 from lookalike.web.catalogue import Catalogue, key_of
 from lookalike.web.films import photos_of_faces
 from lookalike.web.models import (
@@ -172,7 +172,10 @@ class Answering:
         question = self._question(ask, catalogue, known, search)
         together = [catalogue.ids[key] for key in ask.together if key in catalogue.ids]
         if ask.decisions:
-            decided = known_of(self._gallery, question.set_id, together, judged=known)
+            is_asked = together or is_spoken_of(self._gallery, question.set_id)
+            decided = (
+                known_of(self._gallery, question.set_id, together, judged=known) if is_asked else NOTHING
+            )
         else:
             decided = Known(tuple(Decided(one, GIVEN) for one in together))
         # What the search does not know yet was decided on all the same.
@@ -185,7 +188,9 @@ class Answering:
             refined = replace(alone, ranking=replace(alone.ranking, confirmed=confirmed, rejected=rejected))
         else:
             with self._searches.turn(search):
-                deepest = _depth(search, ask.top) if deep else depth(search, ask.top, _filter(ask))
+                wanted = _filter(ask)
+                deepest = ask.top if wanted is None else depth(search, ask.top, wanted)
+                deepest = _depth(search, ask.top) if deep else deepest
                 refined = refine(search, question.asked, confirmed, rejected, deepest)
         # Whoever asks too without having been confirmed is not shown as confirmed.
         confirmed = tuple(one for one in confirmed if one.reason != GIVEN)
@@ -196,7 +201,7 @@ class Answering:
     def _narrowed(self, found: Found, ask: SearchAsk) -> tuple[Found, int]:
         """The answers that are to be shown, and how many are not."""
         wanted = _filter(ask)
-        if not wanted:
+        if wanted is None:
             return found, 0
         ranking, left_out = narrowed(self._gallery, found.refined.ranking, wanted, ask.top)
         refined = replace(found.refined, ranking=ranking, baseline=found.refined.baseline[: ask.top])
@@ -326,7 +331,10 @@ def _given(vectors: Sequence[Sequence[float]], faces: Sequence[int] | None) -> Q
     return Question(asked, None, view, lambda place: FaceView(face=numbers[min(place, len(numbers) - 1)]))
 
 
-def _filter(ask: SearchAsk) -> Filter:
+def _filter(ask: SearchAsk) -> Filter | None:
+    """Which answers are wanted; None if all are."""
+    if not (ask.since or ask.until or ask.file) and ask.quality == "any":
+        return None
     return Filter(ask.since, ask.until, ask.file, ask.quality)
 
 

@@ -20,9 +20,9 @@ from lookalike.ingest.add import add
 from lookalike.search.question import read_everybody, read_queries
 from lookalike.web import upload_faces
 from lookalike.web.films import FILM
+from lookalike.web.guard import Key, Keys, hashed
 from lookalike.web.jobs import Cancelled
-from lookalike.web.keys import Key, Keys, hashed
-from lookalike.web.quota import Quota
+from lookalike.web.load import Quota
 from lookalike.web.uploads import KEPT, shown_name
 from tests import media
 from tests.cli_process import IDS, faces, write_pictures
