@@ -59,6 +59,7 @@ JUSTIFIED = {
     "ingest.remote": "films described by the workers of an engine",
     "ingest.shots": "cuts: what people look for by this name",
     "ingest.tracks": "tracking: what people look for by this name; runs in the sandbox",
+    "web.guard": "who may ask the server anything, short enough to be read in one sitting",
     "web.pages": "the views for people, beside the JSON of `api`",
     "web.upload_faces": "who is in files that were dropped onto the page",
 }

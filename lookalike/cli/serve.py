@@ -59,7 +59,7 @@ def serve(
 ) -> None:
     """Show a gallery as a local web page, to search, decide and name people."""
     _need_page()
-    from lookalike.web.guard import Keys, read_keys
+    from lookalike.web.keys import Keys, read_keys
 
     keys = Keys() if key_file is None else read_keys(key_file)
     if keys and host not in LOOPBACK:

@@ -592,12 +592,6 @@ def name_of(query: str | FaceSet) -> str:
 
 
 def check_top(top: object) -> None:
-    """Refuse a number of answers that makes no sense; None means all.
-
-    Raises
-    ------
-    BadInput
-        If it is not a whole number of at least 1.
-    """
+    """Refuse a number of answers that is no whole number of at least 1; None means all."""
     if top is not None and not is_whole(top, 1):
         raise BadInput(f"top must be a whole number of at least 1, got {top!r}")

@@ -15,9 +15,8 @@ from lookalike.errors import NotFound
 from lookalike.gallery.decisions import as_csv, decisions_table, people_table
 from lookalike.ranking import media_type
 from lookalike.web.films import FILM, ORIGINAL, PHOTO, UPLOAD
-from lookalike.web.guard import KEY
 from lookalike.web.jobs import Job, Jobs
-from lookalike.web.load import WeighedRoute
+from lookalike.web.load import KEY, WeighedRoute
 from lookalike.web.models import (
     EvidenceAsk,
     EvidenceView,

@@ -34,9 +34,10 @@ from lookalike.web import api, pages
 from lookalike.web.answers import Answering
 from lookalike.web.evidence import Evidence
 from lookalike.web.films import Films, Photos, Pictures
-from lookalike.web.guard import MOST_UPLOAD, NO_KEYS, Guard, Keys
+from lookalike.web.guard import MOST_UPLOAD, NO_KEYS, Guard
 from lookalike.web.intake import Intake
 from lookalike.web.jobs import Jobs
+from lookalike.web.keys import Keys
 from lookalike.web.load import MOST_CONNECTIONS, LimitedProtocol, Seldom
 from lookalike.web.models import SearchAsk, Told
 from lookalike.web.people import Deciding

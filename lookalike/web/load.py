@@ -1,4 +1,4 @@
-"""Load: how many connections there may be, how silent, how often repeats are logged, how much is uploaded.
+"""Load: how many connections there may be, how silent, how large bodies, how often repeats are logged.
 
 An upload that is to be kept on the disk is refused before it is read, not after.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import secrets
 import threading
 import time
@@ -24,16 +25,17 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from lookalike import atomic
 from lookalike.errors import Conflict, LookalikeError
 from lookalike.resources import Need, check, in_words
-from lookalike.web.guard import OWNER
 
 logger = logging.getLogger(__name__)
 
 # Connections at a time: a browser has six. When there are more, the oldest goes that never showed the cookie.
 MOST_CONNECTIONS = 400
-# Seconds in which the headers of a request must have come.
-FOR_HEADERS = 15.0
+# Seconds in which the headers of a request must have come, and each piece of its body.
+FOR_HEADERS, FOR_BODY = 15.0, 60.0
 # What repeats is logged once in so many seconds.
 BETWEEN_LINES = 60.0
+# What the guard tells of a request: whether it showed the cookie or a key, and what the key is called.
+OWNER, KEY = "lookalike.owner", "lookalike.key"
 
 
 class LimitedProtocol(H11Protocol):
@@ -106,6 +108,34 @@ class Seldom(logging.Filter):
         record.msg, record.args = " ".join(record.getMessage().split())[:300], ()
         record.exc_info, record.exc_text = None, None
         return True
+
+
+def later(answer: Response, seconds: float) -> Response:
+    """The same answer, which says when to come again if that is a matter of time."""
+    if seconds > 0:
+        answer.headers["Retry-After"] = str(math.ceil(seconds))
+    return answer
+
+
+def limited(request: Request, receive: Receive, most: int) -> Receive:
+    """Stop reading a body that is too large, whatever it says of its length, or that does not come."""
+    read, is_read = 0, False
+
+    async def receive_limited() -> Message:
+        nonlocal read, is_read
+        try:
+            # Once all of it is read, this waits for whoever asked to leave, however long that takes.
+            message = await (receive() if is_read else asyncio.wait_for(receive(), FOR_BODY))
+        except TimeoutError:
+            raise HTTPException(408, f"Nothing came for {FOR_BODY:.0f} seconds: send it again.") from None
+        is_read = not message.get("more_body", False)
+        read += len(message.get("body", b""))
+        said = request.headers.get("content-length", "")
+        if read > most or (said.isdecimal() and int(said[:20]) > most):
+            raise HTTPException(413, f"This is too large: at most {most // 2**20} MB can be taken.")
+        return message
+
+    return receive_limited
 
 
 # Uploads that lie on the disk at a time, waiting to be looked through, and how large they are together.

@@ -13,7 +13,8 @@ import pytest
 
 from lookalike import Gallery
 from lookalike.errors import BadInput, NotFound
-from lookalike.web.guard import BURST, HEADERS, RATE, SCOPES, UPLOADS, Key, Keys, hashed, read_keys
+from lookalike.web.guard import HEADERS, UPLOADS
+from lookalike.web.keys import BURST, RATE, SCOPES, Key, Keys, hashed, read_keys
 from tests.web.asking import HOST, Asker, Said, asker, fill
 from tests.web.test_guard import routes, state
 

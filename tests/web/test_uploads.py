@@ -20,8 +20,8 @@ from lookalike.ingest.add import add
 from lookalike.search.question import read_everybody, read_queries
 from lookalike.web import upload_faces
 from lookalike.web.films import FILM
-from lookalike.web.guard import Key, Keys, hashed
 from lookalike.web.jobs import Cancelled
+from lookalike.web.keys import Key, Keys, hashed
 from lookalike.web.load import Quota
 from lookalike.web.uploads import KEPT, shown_name
 from tests import media
