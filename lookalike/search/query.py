@@ -573,17 +573,12 @@ def _known_of(
 ) -> Known:
     """What is decided now: a gallery that was closed is opened for it, and one that is gone knows nothing."""
     if not gallery.is_closed:
-        is_asked = confirmed or rejected or is_spoken_of(gallery, own)
-        return known_of(gallery, own, confirmed, rejected) if is_asked else NOTHING
+        is_known = confirmed or rejected or (own and (gallery.decided() or gallery.apart_of([own])))
+        return known_of(gallery, own, confirmed, rejected) if is_known else NOTHING
     if not is_there(path):
         return NOTHING
     with open_gallery(path) as opened:
         return known_of(opened, own, confirmed, rejected)
-
-
-def is_spoken_of(gallery: Gallery, set_id: str | None) -> bool:
-    """Whether a gallery may know anything of who else a set shows: decisions, or who was seen beside it."""
-    return set_id is not None and bool(gallery.decided() or gallery.apart_of([set_id]))
 
 
 def name_of(query: str | FaceSet) -> str:

@@ -13,10 +13,10 @@ from lookalike.faceset import FaceSet, checked_faces
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged
 from lookalike.ranking import Answer, Decided
-from lookalike.search.decided import GIVEN, NOTHING, Known, known_of
+from lookalike.search.decided import GIVEN, Known, known_of
 from lookalike.search.feedback import Refined, nobody, refine
 from lookalike.search.filters import Filter, Place, alone, depth, members, narrowed, together, two_people
-from lookalike.search.query import Excerpt, Search, is_spoken_of
+from lookalike.search.query import Excerpt, Search
 from lookalike.web.catalogue import Catalogue, key_of
 from lookalike.web.films import photos_of_faces
 from lookalike.web.models import (
@@ -172,10 +172,7 @@ class Answering:
         question = self._question(ask, catalogue, known, search)
         together = [catalogue.ids[key] for key in ask.together if key in catalogue.ids]
         if ask.decisions:
-            is_asked = together or is_spoken_of(self._gallery, question.set_id)
-            decided = (
-                known_of(self._gallery, question.set_id, together, judged=known) if is_asked else NOTHING
-            )
+            decided = known_of(self._gallery, question.set_id, together, judged=known)
         else:
             decided = Known(tuple(Decided(one, GIVEN) for one in together))
         # What the search does not know yet was decided on all the same.
