@@ -11,8 +11,8 @@ from benchmarks.entries import entry
 from benchmarks.worlds import seconds, vector_sets
 from lookalike import index
 from lookalike.method.regression import draw_examples
-from lookalike.method.regressor import QuasiTransitiveRegressor
 from lookalike.parameters import EPSILON, GAMMA, PENALTY
+from lookalike.search.estimator import QuasiTransitiveRegressor
 
 
 def run(toy: bool) -> list[dict[str, Any]]:

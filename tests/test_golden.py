@@ -12,9 +12,9 @@ from lookalike import Search
 from lookalike.evaluation.measures import average_normalised_rank
 from lookalike.method.metafeatures import metafeatures
 from lookalike.method.proxies import find_neighbours, proxy_slots
-from lookalike.method.regressor import QuasiTransitiveRegressor
 from lookalike.method.tables import Tables, compare
 from lookalike.rerankers.learnt import Learnt
+from lookalike.search.estimator import QuasiTransitiveRegressor
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_correlation import MaxCorrelation
 from lookalike.similarities.max_max import MaxMax

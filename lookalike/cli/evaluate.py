@@ -193,9 +193,9 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare two recorded evaluations, query by query where both asked the same."""
-    from lookalike.evaluation.compare import compare as compare_records
-    from lookalike.evaluation.compare import read_record, words
     from lookalike.evaluation.measures import MEASURES
+    from lookalike.evaluation.statistics import compare as compare_records
+    from lookalike.evaluation.statistics import read_record, words
 
     found = compare_records(read_record(first), read_record(second))
     if json:

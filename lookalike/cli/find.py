@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from lookalike.gallery.media import MediaFile
     from lookalike.gallery.set_rows import SetFacts
     from lookalike.ranking import Ranking
-    from lookalike.search.filters import Place
+    from lookalike.search.filters import Filter, Place
     from lookalike.search.photo_query import Together
     from lookalike.search.query import Search
 
@@ -211,14 +211,13 @@ def find(
 ) -> None:
     """Rank all sets by how likely they show the person of the query."""
     from lookalike import open_gallery, open_search
-    from lookalike.search.filters import Filter, depth, narrowed
     from lookalike.search.query import Several, check_top
 
     check_top(top)
     texts = queries or []
     if each and (person is not None or picture is not None or export is not None):
         raise BadInput("--each asks several questions: leave --person, --picture and --export out")
-    wanted = Filter(since, until, file, quality)
+    wanted = _filter(since, until, file, quality)
     if beside is not None and without is not None:
         raise BadInput("--with and --without ask two questions: give one of them")
     other = without if beside is None else beside
@@ -254,9 +253,16 @@ def find(
         if others:
             _print_scenes(_scenes(search, opened, asked + others, without is not None, not leave_out), json)
             return
-        deep = depth(search, top, wanted)
-        ranked = [search.find(one.asked, deep, one.confirmed, decisions=not leave_out) for one in asked]
-        found, left_out = zip(*(narrowed(opened, one, wanted, top) for one in ranked), strict=True)
+        deep: int | None = top
+        if wanted is not None:
+            from lookalike.search.filters import depth, narrowed
+
+            deep = depth(search, top, wanted)
+        found = [search.find(one.asked, deep, one.confirmed, decisions=not leave_out) for one in asked]
+        left_out = [0] * len(found)
+        if wanted is not None:
+            narrow = [narrowed(opened, one, wanted, top) for one in found]
+            found, left_out = [one for one, _ in narrow], [count for _, count in narrow]
         if picture is not None:
             draw_ranking(opened, search, asked[0].asked, picture, top, ranking=found[0])
         _export_answers(opened, found[0], export, format, quiet)
@@ -278,6 +284,15 @@ def find(
         if wanted:
             sets = "1 answer is" if count == 1 else f"{count} answers are"
             print(f"{sets} left out by date, file or quality; ranks are those of all.")
+
+
+def _filter(since: str, until: str, file: str, quality: str) -> Filter | None:
+    """Which answers are wanted; None if all are."""
+    if not (since or until or file) and quality == "any":
+        return None
+    from lookalike.search.filters import Filter
+
+    return Filter(since, until, file, quality)
 
 
 def _export_answers(

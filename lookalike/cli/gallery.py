@@ -37,10 +37,10 @@ from lookalike.resources import in_words
 
 if TYPE_CHECKING:
     from lookalike.engines.contract import Machine
+    from lookalike.gallery.deletion import WipeDue
     from lookalike.gallery.forget import Bar, Receipt
     from lookalike.gallery.media import MediaFile
     from lookalike.gallery.set_rows import SetFacts
-    from lookalike.gallery.wipe import WipeDue
 
 
 # The kinds of what is barred, where there are several.

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from lookalike.demo import face, hair
-from lookalike.demo.canvas import SUPERSAMPLE, Canvas, planes
-from lookalike.demo.colours import clothes, mix, shade
+from lookalike.demo.canvas import SUPERSAMPLE, Canvas, clothes, mix, planes, shade
 from lookalike.demo.hair import paint_glasses, paint_hat, paint_microphone
 from lookalike.demo.people import Person, View
 from lookalike.errors import BadInput

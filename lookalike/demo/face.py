@@ -6,8 +6,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from lookalike.demo import colours
-from lookalike.demo.canvas import Canvas, Points, disc, ellipse, mirrored, smooth, symmetric, taper
+from lookalike.demo.canvas import (
+    Canvas,
+    Colour,
+    Points,
+    clothes,
+    disc,
+    ellipse,
+    iris_colour,
+    lip_colour,
+    mirrored,
+    mix,
+    shade,
+    smooth,
+    symmetric,
+    taper,
+)
 from lookalike.demo.people import Person
 
 
@@ -17,17 +31,17 @@ def paint_shoulders(canvas: Canvas) -> None:
     skin = canvas.skin
     neck, low = person.head.neck, person.head.length
     column = smooth(symmetric([(-neck * 0.7, 0.3), (-neck * 0.96, 1.0), (-neck * 1.25, 1.35), (0.0, 1.6)]))
-    canvas.fill(canvas.around(column, -0.06), colours.shade(skin, 0.86), solid=True)
+    canvas.fill(canvas.around(column, -0.06), shade(skin, 0.86), solid=True)
     under = smooth(
         [(-neck * 0.9, 0.7), (-0.3, low + 0.10), (0, low + 0.15), (0.3, low + 0.10), (neck * 0.9, 0.7)]
     )
-    canvas.fill(canvas.around(under, 0.0), colours.shade(skin, 0.62), 0.75)
-    shirt = colours.clothes(canvas.view.style.clothes)
+    canvas.fill(canvas.around(under, 0.0), shade(skin, 0.62), 0.75)
+    shirt = clothes(canvas.view.style.clothes)
     neckline = [(-neck * 1.25, 1.16), (-neck * 0.7, 1.34), (0.0, 1.42)]
     body = smooth(symmetric([(-2.0, 1.9), (-1.5, 1.36), *neckline]))
     canvas.fill(canvas.around(body, -0.12), shirt, solid=True)
     collar = smooth(symmetric(neckline))
-    canvas.stroke(canvas.around(collar, -0.12), 0.05, colours.shade(shirt, 0.75))
+    canvas.stroke(canvas.around(collar, -0.12), 0.05, shade(shirt, 0.75))
 
 
 def paint_head(canvas: Canvas) -> None:
@@ -40,7 +54,7 @@ def paint_head(canvas: Canvas) -> None:
     skin = canvas.skin
     canvas.fill(face, skin, solid=True)
     ring = np.concatenate([face, face[:2]])
-    canvas.stroke(ring, 0.022, colours.shade(skin, 0.70), 0.55)
+    canvas.stroke(ring, 0.022, shade(skin, 0.70), 0.55)
     for side in (-1.0, 1.0):
         if side * yaw < -4:
             _paint_ear(canvas, side)
@@ -89,8 +103,8 @@ def _paint_ear(canvas: Canvas, side: float) -> None:
     place = (side, 1.0)
     middle = np.array((0.0, 0.06))  # ears hang a little below the middle of the head
     pixels = canvas.at((shape + middle) * place, -0.12)
-    canvas.fill(pixels, colours.shade(skin, 0.93), solid=True)
-    canvas.stroke(np.concatenate([pixels, pixels[:2]]), 0.02, colours.shade(skin, 0.66), 0.6)
+    canvas.fill(pixels, shade(skin, 0.93), solid=True)
+    canvas.stroke(np.concatenate([pixels, pixels[:2]]), 0.02, shade(skin, 0.66), 0.6)
     fold = smooth(
         [
             (root + 0.02, -0.12 * size),
@@ -99,7 +113,7 @@ def _paint_ear(canvas: Canvas, side: float) -> None:
             (root + 0.03, 0.10 * size),
         ]
     )
-    canvas.stroke(canvas.at((fold + middle) * place, -0.12), 0.022, colours.shade(skin, 0.6), 0.6)
+    canvas.stroke(canvas.at((fold + middle) * place, -0.12), 0.022, shade(skin, 0.6), 0.6)
 
 
 # The features of a face: eyes, brows, nose, mouth.
@@ -116,7 +130,7 @@ def paint_eyes(canvas: Canvas) -> None:
     """Both eyes: white, iris, pupil, highlights, then the lids that cover them, lashes last."""
     person, expression = canvas.person, canvas.view.expression
     eyes = person.eyes
-    skin, iris = canvas.skin, colours.iris(person)
+    skin, iris = canvas.skin, iris_colour(person)
     # A smile narrows the eyes from below; the lids close them from above.
     opening = eyes.open * min(max(expression.lids, 0.06), 1.15)
     lower = (
@@ -138,26 +152,26 @@ def paint_eyes(canvas: Canvas) -> None:
             middle + np.array((-0.34, 0.34)) * eyes.iris,
         )
         depths = np.array((0.0, 0.3 * eyes.iris))
-        layers: list[tuple[Points, colours.Colour, float]] = [
-            (ellipse(x, y - 0.02, half * 1.35, eyes.open + 0.11) * side, colours.shade(skin, 0.80), 0.28),
+        layers: list[tuple[Points, Colour, float]] = [
+            (ellipse(x, y - 0.02, half * 1.35, eyes.open + 0.11) * side, shade(skin, 0.80), 0.28),
             (np.concatenate([top, bottom[::-1]]) * side, _EYEBALL, 1.0),
-            (disc(middle, eyes.iris), colours.shade(iris, 0.55), 1.0),
+            (disc(middle, eyes.iris), shade(iris, 0.55), 1.0),
             (disc(middle, 0.80 * eyes.iris), iris, 1.0),
-            (disc(middle + depths, 0.50 * eyes.iris), colours.shade(iris, 1.5), 0.7),
+            (disc(middle + depths, 0.50 * eyes.iris), shade(iris, 1.5), 0.7),
             (disc(middle, 0.44 * eyes.iris, 16), _DARK, 1.0),
             (disc(shine, 0.27 * eyes.iris, 14), _WHITE, 1.0),
             (disc(spark, 0.13 * eyes.iris, 10), _WHITE, 0.8),
             (np.concatenate([top, np.add(top, (0.0, 0.030))[::-1]]) * side, _DARK, 0.25),
-            (above * side, colours.shade(skin, 0.92), 1.0),
-            (below * side, colours.shade(skin, 0.97), 1.0),
+            (above * side, shade(skin, 0.92), 1.0),
+            (below * side, shade(skin, 0.97), 1.0),
         ]
         for pixels, (_, colour, alpha) in zip(
             canvas.on_face_each([layer[0] for layer in layers]), layers, strict=True
         ):
             canvas.fill(pixels, colour, alpha)
         lines = canvas.on_face_each([crease * side, bottom * side, top * side])
-        canvas.stroke(lines[0], 0.016 * taper(len(crease)), colours.shade(skin, 0.55), 0.7)
-        canvas.stroke(lines[1], 0.014, colours.shade(skin, 0.55), 0.6)
+        canvas.stroke(lines[0], 0.016 * taper(len(crease)), shade(skin, 0.55), 0.7)
+        canvas.stroke(lines[1], 0.014, shade(skin, 0.55), 0.6)
         canvas.stroke(lines[2], lashes, _DARK)
 
 
@@ -165,7 +179,7 @@ def paint_brows(canvas: Canvas) -> None:
     """Both brows, a little darker than the hair."""
     person, lift = canvas.person, canvas.view.expression.brow
     brows, eyes = person.brows, person.eyes
-    colour = colours.shade(canvas.hair, 0.72)
+    colour = shade(canvas.hair, 0.72)
     y = eyes.height - brows.above - 0.055 * lift
     start, end = brows.gap, brows.gap + 2 * brows.length
     # Anger pulls the inner end down, wonder lifts it.
@@ -206,7 +220,7 @@ def paint_nose(canvas: Canvas) -> None:
             canvas.on_face(smooth(ridge), np.linspace(lift, 0.05, 2 * 7 + 1)),
         ]
     )
-    canvas.fill(flank, colours.shade(skin, 0.74), 0.30)
+    canvas.fill(flank, shade(skin, 0.74), 0.30)
     wing, up = nose.width, nose.turn
     under = smooth(
         mirrored(
@@ -221,26 +235,24 @@ def paint_nose(canvas: Canvas) -> None:
         closed=True,
     )
     height = _forward(under[:, 0], wing, lift)
-    canvas.fill(canvas.on_face(under, height), colours.shade(skin, 0.68), 0.55)
+    canvas.fill(canvas.on_face(under, height), shade(skin, 0.68), 0.55)
     for sign in (-1.0, 1.0):
         nostril = ellipse(
             0.48 * wing * sign, y + 0.014 - 0.5 * up, 0.26 * wing, 0.020 + 0.25 * max(0.0, up), 16
         )
-        canvas.fill(canvas.on_face(nostril, 0.55 * lift), colours.shade(skin, 0.30), 0.85)
+        canvas.fill(canvas.on_face(nostril, 0.55 * lift), shade(skin, 0.30), 0.85)
         curve = smooth([(0.85 * wing, y - 0.095), (1.06 * wing, y - 0.03), (0.80 * wing, y + 0.035)]) * (
             sign,
             1.0,
         )
-        canvas.stroke(
-            canvas.on_face(curve, 0.25 * lift), 0.022 * taper(len(curve)), colours.shade(skin, 0.56), 0.8
-        )
+        canvas.stroke(canvas.on_face(curve, 0.25 * lift), 0.022 * taper(len(curve)), shade(skin, 0.56), 0.8)
     tip = ellipse(-0.015 * side, y - 0.075, nose.tip * 0.62, nose.tip * 0.50, 18)
-    canvas.fill(canvas.on_face(tip, lift), np.minimum(colours.shade(skin, 1.15), 255), 0.40)
+    canvas.fill(canvas.on_face(tip, lift), np.minimum(shade(skin, 1.15), 255), 0.40)
     gleam = smooth([(-0.012 * side, -0.05), (-0.015 * side, 0.5 * y), (-0.015 * side, y - 0.13)])
     canvas.stroke(
         canvas.on_face(gleam, np.linspace(0.05, 0.85 * lift, len(gleam))),
         0.03,
-        colours.shade(skin, 1.15),
+        shade(skin, 1.15),
         0.28,
     )
 
@@ -248,7 +260,7 @@ def paint_nose(canvas: Canvas) -> None:
 def paint_mouth(canvas: Canvas) -> None:
     """Lips around what shows between them."""
     person, expression = canvas.person, canvas.view.expression
-    mouth, red = person.mouth, colours.lips(person)
+    mouth, red = person.mouth, lip_colour(person)
     smile, talk = expression.smile, expression.talk
     half = mouth.width * (1 + 0.26 * smile - 0.18 * talk)
     y = mouth.height + 0.015 * talk
@@ -272,9 +284,9 @@ def paint_mouth(canvas: Canvas) -> None:
     ]
     seam, tongue, lip, chin = (smooth(symmetric(part)) for part in (parting, floor, top, base))
     shadow = ellipse(0, y + 0.75 * gap + down + sag + 0.055, 0.62 * half, 0.035)
-    canvas.fill(canvas.on_face(shadow), colours.shade(canvas.skin, 0.70), 0.38)
+    canvas.fill(canvas.on_face(shadow), shade(canvas.skin, 0.70), 0.38)
     canvas.fill(_between(canvas, tongue, chin), red)
-    canvas.fill(_between(canvas, lip, seam), colours.shade(red, 0.86))
+    canvas.fill(_between(canvas, lip, seam), shade(red, 0.86))
     if gap > 0.012:
         canvas.fill(_between(canvas, seam, tongue), np.array((96.0, 34.0, 40.0)))
         teeth = smooth(
@@ -287,9 +299,7 @@ def paint_mouth(canvas: Canvas) -> None:
         bite = teeth + np.outer(np.hanning(len(teeth)), (0.0, min(0.7 * gap, 0.065)))
         canvas.fill(_between(canvas, teeth, bite), _TEETH)
     else:
-        canvas.stroke(
-            canvas.on_face(seam, 0.03), 0.022 * taper(len(seam), 0.5, 0.5), colours.shade(red, 0.45), 0.9
-        )
+        canvas.stroke(canvas.on_face(seam, 0.03), 0.022 * taper(len(seam), 0.5, 0.5), shade(red, 0.45), 0.9)
     gleam = smooth(
         [
             (-0.35 * half, y + gap + 0.45 * down + sag),
@@ -300,12 +310,12 @@ def paint_mouth(canvas: Canvas) -> None:
     canvas.stroke(
         canvas.on_face(gleam, 0.03),
         0.28 * down * taper(len(gleam)),
-        np.minimum(colours.shade(red, 1.45), 255),
+        np.minimum(shade(red, 1.45), 255),
         0.35,
     )
     for sign in (-1.0, 1.0):
         corner = ellipse(half * sign, end, 0.018, 0.018, 10)
-        canvas.fill(canvas.on_face(corner), colours.shade(red, 0.5), 0.5)
+        canvas.fill(canvas.on_face(corner), shade(red, 0.5), 0.5)
 
 
 def _between(canvas: Canvas, above: Points, below: Points) -> Points:
@@ -327,7 +337,7 @@ def paint_marks(canvas: Canvas) -> None:
     """Blush first, then freckles, a mole and lines."""
     person = canvas.person
     skin = canvas.skin
-    flush = colours.mix(skin, np.array((214.0, 84.0, 78.0)), 0.55)
+    flush = mix(skin, np.array((214.0, 84.0, 78.0)), 0.55)
     x = 0.43 * person.head.width / 0.74
     spots = [
         ellipse(x, 0.30, 0.20 * grow, 0.14 * grow) * side
@@ -338,18 +348,18 @@ def paint_marks(canvas: Canvas) -> None:
         canvas.fill(spot, flush, 0.26 * person.skin.blush)
     if person.skin.freckles > 0:
         dots = _freckles(person.number)[: int(45 * person.skin.freckles)]
-        dark = colours.shade(colours.mix(skin, np.array((150.0, 80.0, 40.0)), 0.35), 0.82)
+        dark = shade(mix(skin, np.array((150.0, 80.0, 40.0)), 0.35), 0.82)
         canvas.dots(canvas.on_face(dots[:, :2]), dots[:, 2], dark, 0.7)
     x, y, where = _freckles(person.number + 500_000)[0].tolist()
     if where > 0.0155:
-        canvas.fill(canvas.on_face(ellipse(x, y + 0.12, 0.026, 0.026, 10)), colours.shade(skin, 0.38), 0.9)
+        canvas.fill(canvas.on_face(ellipse(x, y + 0.12, 0.026, 0.026, 10)), shade(skin, 0.38), 0.9)
     _paint_lines(canvas)
 
 
 def _paint_lines(canvas: Canvas) -> None:
     person = canvas.person
     age = person.skin.age
-    dark = colours.shade(canvas.skin, 0.66)
+    dark = shade(canvas.skin, 0.66)
     smile = max(0.0, canvas.view.expression.smile)
     mouth, nose, eyes = person.mouth, person.nose, person.eyes
     deep = 0.20 * smile + 1.1 * max(0.0, age - 0.5)

@@ -6,8 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from lookalike.demo import colours
-from lookalike.demo.canvas import Canvas, Points, ellipse, mirrored, smooth, symmetric, taper
+from lookalike.demo.canvas import (
+    Canvas,
+    Points,
+    clothes,
+    ellipse,
+    mirrored,
+    shade,
+    smooth,
+    symmetric,
+    taper,
+)
 from lookalike.demo.face import outline, silhouette
 from lookalike.demo.people import Hair
 
@@ -31,7 +40,7 @@ def paint_hair_behind(canvas: Canvas) -> None:
     hair, width = styled(canvas), canvas.person.head.width
     if hair.length < _BALD:
         return
-    colour = colours.shade(canvas.hair, 0.66)
+    colour = shade(canvas.hair, 0.66)
     out = width + 0.15 * hair.volume
     low = 0.10
     if hair.length > _LONG:
@@ -62,7 +71,7 @@ def paint_hair_before(canvas: Canvas) -> None:
         return
     rim, line = _rim(canvas, hair.volume, hair), _hairline(canvas, hair)
     shadow = canvas.unit * np.array((0.0, 0.035))
-    canvas.fill(np.concatenate([line, line[::-1] + shadow]), colours.shade(canvas.skin, 0.55), 0.45)
+    canvas.fill(np.concatenate([line, line[::-1] + shadow]), shade(canvas.skin, 0.55), 0.45)
     canvas.fill(np.concatenate([rim, line[::-1]]), colour, solid=True)
     _paint_strands(canvas, rim, line, hair)
     if hair.length > _LONG:
@@ -73,7 +82,7 @@ def paint_beard(canvas: Canvas) -> None:
     """Beard along the jaw, moustache below the nose; each as dense as the trait is large."""
     person = canvas.person
     mouth, nose = person.mouth, person.nose
-    colour = colours.shade(canvas.hair, 0.85)
+    colour = shade(canvas.hair, 0.85)
     # Beards and long hair seldom meet, so that the people of a world look like a crowd and not like wizards.
     rare = 1.0 if person.hair.length < _LONG else 0.0
     beard, moustache = person.hair.beard * rare, person.hair.moustache * rare
@@ -169,7 +178,7 @@ def _hairline(canvas: Canvas, hair: Hair) -> Points:
 def _paint_strands(canvas: Canvas, rim: Points, line: Points, hair: Hair) -> None:
     colour = canvas.hair
     crown = canvas.around([(hair.part, -1.0 - 0.75 * hair.volume)], 0.05)[0]
-    dark, light = colours.shade(colour, 0.74), np.minimum(colour * 1.22 + 14, 255)
+    dark, light = shade(colour, 0.74), np.minimum(colour * 1.22 + 14, 255)
     wave = canvas.unit * 0.035 * hair.curl
     share = np.linspace(0.05, 0.95, 13)
     end = line[(share * (len(line) - 1)).astype(int)][:, None]
@@ -210,7 +219,7 @@ def _paint_locks(canvas: Canvas, hair: Hair) -> None:
         strands = np.concatenate([np.add(strand, (place, 0.0)) * (side, 1.0) for place in places.tolist()])
         paths = silhouette(canvas, strands).reshape(3, -1, 2)
         canvas.strokes(
-            paths, 0.024 * taper(len(strand)), [colours.shade(colour, by) for by in (0.78, 1.25, 0.8)], 0.5
+            paths, 0.024 * taper(len(strand)), [shade(colour, by) for by in (0.78, 1.25, 0.8)], 0.5
         )
 
 
@@ -265,7 +274,7 @@ def paint_hat(canvas: Canvas) -> None:
     worn, head = canvas.view.worn, canvas.person.head
     if worn.hat <= 0:
         return
-    cloth = colours.clothes(worn.colour * 0.9)
+    cloth = clothes(worn.colour * 0.9)
     width = head.width + 0.05
     shadow = smooth(
         [(-width * 0.9, -0.35), (0, -0.16), (width * 0.9, -0.35), (width * 0.9, -0.6), (-width * 0.9, -0.6)],
@@ -284,12 +293,12 @@ def paint_hat(canvas: Canvas) -> None:
     canvas.fill(silhouette(canvas, dome), cloth, solid=True)
     for place in (-0.45, 0.0, 0.45):
         seam = smooth([(0.15 * place, -1.32), (place * width, -1.0), (1.3 * place * width, -0.58)])
-        canvas.stroke(silhouette(canvas, seam), 0.018, colours.shade(cloth, 0.7), 0.8)
+        canvas.stroke(silhouette(canvas, seam), 0.018, shade(cloth, 0.7), 0.8)
     rim = [(-0.80 * width, -0.50), (-0.62 * width, -0.36), (0.0, -0.30)]
     brim = smooth([*symmetric(rim), (0.45 * width, -0.66), (-0.45 * width, -0.66)], closed=True)
-    canvas.fill(canvas.on_face(brim, 0.28), colours.shade(cloth, 0.80), solid=True)
+    canvas.fill(canvas.on_face(brim, 0.28), shade(cloth, 0.80), solid=True)
     edge = smooth(symmetric(rim))
-    canvas.stroke(canvas.on_face(edge, 0.28), 0.03, colours.shade(cloth, 0.6))
+    canvas.stroke(canvas.on_face(edge, 0.28), 0.03, shade(cloth, 0.6))
 
 
 def paint_microphone(canvas: Canvas) -> None:
@@ -320,9 +329,9 @@ def paint_microphone(canvas: Canvas) -> None:
     for finger in range(4):
         y = top + 0.34 + 0.115 * finger
         knuckle = ellipse(x + 0.03 * side + 0.02 * finger * side, y, 0.17, 0.068, 20)
-        canvas.fill(canvas.around(knuckle, 0.45), colours.shade(skin, 0.95 - 0.02 * finger), solid=True)
+        canvas.fill(canvas.around(knuckle, 0.45), shade(skin, 0.95 - 0.02 * finger), solid=True)
         under = smooth([(x - 0.11, y + 0.05), (x + 0.03 * side, y + 0.066), (x + 0.15, y + 0.05)])
-        canvas.stroke(canvas.around(under, 0.45), 0.02, colours.shade(skin, 0.6), 0.7)
+        canvas.stroke(canvas.around(under, 0.45), 0.02, shade(skin, 0.6), 0.7)
 
 
 def _lens(x: float, y: float, wide: float, high: float, roundness: float) -> Points:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from lookalike.demo.canvas import HALF_PICTURE, SUPERSAMPLE
-from lookalike.demo.colours import Colour, clothes, mix, shade
+from lookalike.demo.canvas import HALF_PICTURE, SUPERSAMPLE, Colour, clothes, mix, shade
 from lookalike.demo.drawing import lit, painted, photographed
 from lookalike.demo.people import Person, View
 

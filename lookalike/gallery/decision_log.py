@@ -144,6 +144,8 @@ def everything(connection: sqlite3.Connection, path: Path) -> list[Decision]:
         found.append(decision)
     if sets:
         raise damaged_rows(path, f"decision {next(iter(sets))!r} is lost, but not its sets", ADVICE)
+    if not found:
+        return []
     undone = {decision.other for decision in found if decision.kind == "undo"}
     by = history.makers(connection)
     return [replace(one, undone=one.number in undone, by=by.get((one.number, one.made), "")) for one in found]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from lookalike import atomic
 from lookalike.errors import BadInput, StorageFailed
 from lookalike.exchange.appearances import Selection, appearances, as_json, as_parquet, as_table
+from lookalike.exchange.names import as_xmp
 from lookalike.exchange.sheet import as_sheet
 from lookalike.exchange.timelines import as_edl, as_markers, as_otio, as_vtt
-from lookalike.exchange.xmp import as_xmp
 from lookalike.faceset import FaceSet
 from lookalike.gallery.decision_log import Decision
 from lookalike.gallery.decisions import decision_lines, judged

@@ -16,11 +16,10 @@ from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFou
 from lookalike.gallery import blocklist, deletion
 from lookalike.gallery.blocklist import Entry
 from lookalike.gallery.decisions import judged
-from lookalike.gallery.deletion import Copy, Gone
+from lookalike.gallery.deletion import Copy, Gone, WipeDue
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Person
 from lookalike.gallery.set_rows import several
-from lookalike.gallery.wipe import WipeDue
 from lookalike.indexing.build import tables_that_fit, update_index
 from lookalike.indexing.store import TableStore
 from lookalike.ingest.describe import choose_descriptor

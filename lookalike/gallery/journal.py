@@ -35,7 +35,6 @@ from typing import Final, NamedTuple
 
 from lookalike import atomic
 from lookalike.errors import BUSY, StorageFailed, primary_code
-from lookalike.gallery import wipe
 
 try:
     import fcntl
@@ -148,6 +147,36 @@ def show_open(connection: sqlite3.Connection, gallery: Path, handle: int) -> Non
             time.sleep(SECONDS_BETWEEN_TRIES)
 
 
+def empty_journal(connection: sqlite3.Connection, wait: float) -> bool:
+    """Bring all changes into the file, zeros over removed rows among them; False if others are reading.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Outside any transaction.
+    wait : float
+        Seconds to wait for those who read or write.
+    """
+    with waiting(connection, wait):
+        try:
+            return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if primary_code(error) in BUSY:
+                return False
+            raise
+
+
+@contextmanager
+def waiting(connection: sqlite3.Connection, wait: float) -> Iterator[None]:
+    """Wait so many seconds for those who read or write, in the block."""
+    usual = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {int(usual)}")
+
+
 def settle(connection: sqlite3.Connection, gallery: Path) -> bool:
     """Bring the whole journal into the file, and let it say that it is done; False if others use it.
 
@@ -162,7 +191,7 @@ def settle(connection: sqlite3.Connection, gallery: Path) -> bool:
         if known is None or not (known.is_open or size_of(gallery)):
             return True
         for _ in range(3):
-            if not wipe.empty_journal(connection, 0.0):
+            if not empty_journal(connection, 0.0):
                 return False
             if not known.is_open:
                 return True
@@ -171,7 +200,7 @@ def settle(connection: sqlite3.Connection, gallery: Path) -> bool:
             if not size_of(gallery):
                 count(connection, is_open=False)
                 connection.execute("COMMIT")
-                return wipe.empty_journal(connection, 0.0)
+                return empty_journal(connection, 0.0)
             connection.execute("ROLLBACK")
     except sqlite3.OperationalError as error:
         if primary_code(error) not in BUSY:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from lookalike import atomic, resources
 from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFound, StorageFailed, in_words
-from lookalike.gallery import schema, set_rows, wipe
+from lookalike.gallery import deletion, journal, schema, set_rows
 from lookalike.gallery.connection import (
     Connection,
     check_file,
@@ -27,7 +27,7 @@ from lookalike.gallery.connection import (
     is_writable,
     transaction,
 )
-from lookalike.gallery.wipe import WipeDue
+from lookalike.gallery.deletion import WipeDue
 from lookalike.indexing.store import TableStore
 from lookalike.resources import Need
 
@@ -207,12 +207,12 @@ class Opened:
                 return
             try:
                 with in_words(self.path):
-                    due = wipe.file_wipe_due(connection)
+                    due = deletion.file_wipe_due(connection)
                     done = due is None or self._wiped(due, wait, is_time=not due.until)
-                    mark = wipe.derived_mark(connection) if derived else None
+                    mark = deletion.derived_mark(connection) if derived else None
                     if mark is not None:
                         TableStore.beside(self._file).drop()
-                        wipe.settle_derived_mark(connection, mark)
+                        deletion.settle_derived_mark(connection, mark)
                     if derived:
                         self._adopt_tables()
                 reason = "others are using it"
@@ -263,31 +263,31 @@ class Opened:
             If others are reading or writing, or the disk refuses: the wipe stays due.
         """
         with self.lock, in_words(self.path):
-            due = wipe.file_wipe_due(self.connection)
+            due = deletion.file_wipe_due(self.connection)
             if due is not None and not self._wiped(due, self.wait, is_time=True):
                 raise StorageFailed(f"{self.path} is in use and cannot be wiped: end that, then repeat")
 
     def wipe_due(self) -> WipeDue | None:
         """The wipe of the file that is due, if one is."""
         with self.transaction() as connection:
-            return wipe.file_wipe_due(connection, self._overwritten)
+            return deletion.file_wipe_due(connection, self._overwritten)
 
     def _wiped(self, due: WipeDue, wait: float, is_time: bool) -> bool:
         """Empty the journal and, if it is time, write the file anew; False if others use it."""
         connection = self.connection
         check_same(connection, self._file)
-        mark = wipe.file_mark(connection)
+        mark = deletion.file_mark(connection)
         # Waiting for a reader of our own could be waiting for ourselves.
         patience = 0.0 if self.streams else wait
-        if not wipe.empty_journal(connection, patience):
+        if not journal.empty_journal(connection, patience):
             return False
         self._overwritten = mark
         if not is_time:
             return True
-        if due.bytes > wipe.AT_ONCE:
+        if due.bytes > deletion.AT_ONCE:
             logger.warning("%s is wiped of removed sets: %s", self.path, due)
             resources.check(f"wiping {self.path}", Need(0, due.bytes), self._file.parent)
-        return wipe.wipe_file(connection, patience)
+        return deletion.wipe_file(connection, patience)
 
 
 @dataclass(frozen=True)

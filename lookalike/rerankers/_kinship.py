@@ -16,8 +16,21 @@ from lookalike.errors import BadInput
 from lookalike.kernels.neighbours import united
 from lookalike.method.agreement import Agreed, Agreement, ramp, reach_of
 from lookalike.method.calibration import Grounds
-from lookalike.method.evidence import Evidence, kin_moved, neighbours_shared, strangers_moved
-from lookalike.method.kin import HUB, NO_MEANS, SURE, Findings, Kin, Strangers, Strengths, Tail, choose
+from lookalike.method.kin import (
+    HUB,
+    NO_MEANS,
+    SURE,
+    Evidence,
+    Findings,
+    Kin,
+    Strangers,
+    Strengths,
+    Tail,
+    choose,
+    kin_moved,
+    neighbours_shared,
+    strangers_moved,
+)
 from lookalike.method.neighbours import Known, all_lists, nearest_lists
 from lookalike.method.tables import Near, PartialRow, Row, Tables, rows_of_some
 from lookalike.progress import Track, silent

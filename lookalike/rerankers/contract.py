@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, is_whole
 from lookalike.method.calibration import Grounds
-from lookalike.method.evidence import Evidence
+from lookalike.method.kin import Evidence
 from lookalike.method.metafeatures import metafeatures
 from lookalike.method.neighbours import nearest_lists, with_query
 from lookalike.method.proxies import proxy_slots

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.neighbours import places
-from lookalike.method.evidence import Evidence, Group, Sides
-from lookalike.method.kin import SURE
+from lookalike.method.kin import SURE, Evidence, Group, Sides
 from lookalike.method.tables import Row, Tables
 from lookalike.ranking import Answer
 from lookalike.rerankers.contract import Beliefs, Reranker

@@ -573,7 +573,8 @@ def _known_of(
 ) -> Known:
     """What is decided now: a gallery that was closed is opened for it, and one that is gone knows nothing."""
     if not gallery.is_closed:
-        return known_of(gallery, own, confirmed, rejected)
+        is_known = confirmed or rejected or (own and (gallery.decided() or gallery.apart_of([own])))
+        return known_of(gallery, own, confirmed, rejected) if is_known else NOTHING
     if not is_there(path):
         return NOTHING
     with open_gallery(path) as opened:
@@ -586,12 +587,6 @@ def name_of(query: str | FaceSet) -> str:
 
 
 def check_top(top: object) -> None:
-    """Refuse a number of answers that makes no sense; None means all.
-
-    Raises
-    ------
-    BadInput
-        If it is not a whole number of at least 1.
-    """
+    """Refuse a number of answers that is no whole number of at least 1; None means all."""
     if top is not None and not is_whole(top, 1):
         raise BadInput(f"top must be a whole number of at least 1, got {top!r}")

@@ -185,7 +185,9 @@ class Answering:
             refined = replace(alone, ranking=replace(alone.ranking, confirmed=confirmed, rejected=rejected))
         else:
             with self._searches.turn(search):
-                deepest = _depth(search, ask.top) if deep else depth(search, ask.top, _filter(ask))
+                wanted = _filter(ask)
+                deepest = ask.top if wanted is None else depth(search, ask.top, wanted)
+                deepest = _depth(search, ask.top) if deep else deepest
                 refined = refine(search, question.asked, confirmed, rejected, deepest)
         # Whoever asks too without having been confirmed is not shown as confirmed.
         confirmed = tuple(one for one in confirmed if one.reason != GIVEN)
@@ -196,7 +198,7 @@ class Answering:
     def _narrowed(self, found: Found, ask: SearchAsk) -> tuple[Found, int]:
         """The answers that are to be shown, and how many are not."""
         wanted = _filter(ask)
-        if not wanted:
+        if wanted is None:
             return found, 0
         ranking, left_out = narrowed(self._gallery, found.refined.ranking, wanted, ask.top)
         refined = replace(found.refined, ranking=ranking, baseline=found.refined.baseline[: ask.top])
@@ -326,7 +328,10 @@ def _given(vectors: Sequence[Sequence[float]], faces: Sequence[int] | None) -> Q
     return Question(asked, None, view, lambda place: FaceView(face=numbers[min(place, len(numbers) - 1)]))
 
 
-def _filter(ask: SearchAsk) -> Filter:
+def _filter(ask: SearchAsk) -> Filter | None:
+    """Which answers are wanted; None if all are."""
+    if not (ask.since or ask.until or ask.file) and ask.quality == "any":
+        return None
     return Filter(ask.since, ask.until, ask.file, ask.quality)
 
 

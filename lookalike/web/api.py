@@ -16,7 +16,7 @@ from lookalike.gallery.decisions import as_csv, decisions_table, people_table
 from lookalike.ranking import media_type
 from lookalike.web.films import FILM, ORIGINAL, PHOTO, UPLOAD
 from lookalike.web.jobs import Job, Jobs
-from lookalike.web.load import KEY
+from lookalike.web.load import KEY, WeighedRoute
 from lookalike.web.models import (
     EvidenceAsk,
     EvidenceView,
@@ -57,7 +57,6 @@ from lookalike.web.people_models import (
     UndoAsk,
     Undone,
 )
-from lookalike.web.quota import WeighedRoute
 from lookalike.web.search import method_of
 
 if TYPE_CHECKING:

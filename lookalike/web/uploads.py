@@ -21,6 +21,7 @@ from lookalike.ingest.files import START, recognise
 from lookalike.web.catalogue import key_of
 from lookalike.web.films import PHOTO, UPLOAD, Pictures
 from lookalike.web.jobs import Job, Jobs
+from lookalike.web.load import Quota
 from lookalike.web.models import (
     FaceView,
     SetsAdd,
@@ -30,7 +31,6 @@ from lookalike.web.models import (
     UploadedPhoto,
     UploadView,
 )
-from lookalike.web.quota import Quota
 from lookalike.web.sets import face_view, when
 from lookalike.web.upload_faces import Photo, Reading, as_one_person, face_by_face, photos_of, see
 from lookalike.web.wording import counted, sentence

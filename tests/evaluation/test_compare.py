@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.evaluation.compare import compare, read_record, words
 from lookalike.evaluation.experiment import record
-from lookalike.evaluation.statistics import gains
+from lookalike.evaluation.statistics import compare, gains, read_record, words
 from tests.evaluation.samples import evaluation
 
 

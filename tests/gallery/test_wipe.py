@@ -21,10 +21,10 @@ from lookalike import resources
 from lookalike.errors import StorageFailed
 from lookalike.faceset import FaceSet, Sighting
 from lookalike.gallery import connection as connections
-from lookalike.gallery import schema, wipe
+from lookalike.gallery import deletion, schema
+from lookalike.gallery.deletion import WipeDue
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.schema import PAGE_SIZE
-from lookalike.gallery.wipe import WipeDue
 from tests.gallery import children
 from tests.gallery.samples import QUICK, SEED, a_file, a_set, edit, raw, sightings
 from tests.waiting import PATIENCE
@@ -90,7 +90,7 @@ def history(
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every file counts as large; the list has each VACUUM."""
-    monkeypatch.setattr(wipe, "AT_ONCE", 0)
+    monkeypatch.setattr(deletion, "AT_ONCE", 0)
     rewritten: list[str] = []
     settled = connections._settled
 
@@ -186,7 +186,7 @@ def test_the_wipe_is_done_when_an_hour_has_passed(
     assert first.since == second.since, "counted from the first, or it might wait for ever"
     Gallery(path).close()
     assert large == []
-    monkeypatch.setattr(wipe, "GATHERED", timedelta())
+    monkeypatch.setattr(deletion, "GATHERED", timedelta())
     with caplog.at_level(logging.WARNING), Gallery(path) as gallery:
         assert gallery.wipe_due() is None
     assert "is wiped of removed sets: " in caplog.text, "it takes long, so it is said"
@@ -204,7 +204,7 @@ def test_a_mark_that_does_not_say_when_is_an_old_one(path: Path, large: list[str
 
 
 @pytest.mark.parametrize(
-    ("size", "is_time"), [(wipe.AT_ONCE, True), (wipe.AT_ONCE + 1, False), (10**10, False)]
+    ("size", "is_time"), [(deletion.AT_ONCE, True), (deletion.AT_ONCE + 1, False), (10**10, False)]
 )
 def test_small_files_do_not_wait(size: int, is_time: bool) -> None:
     assert (WipeDue(schema.now(), size, 1, True).until == "") is is_time
@@ -251,7 +251,7 @@ def test_kill_before_a_large_file_is_wiped(path: Path, large: list[str], end: st
         gallery.add(a_set("gone", origin="CANARY-origin", pictures=[b"CANARY-picture" * 9] * 3))
     code = f"""
         import os, signal
-        from lookalike.gallery import wipe as purge
+        from lookalike.gallery import deletion as purge
         purge.AT_ONCE = 0
         gallery = Gallery(sys.argv[1])
         gallery.remove(["gone"])
@@ -322,7 +322,7 @@ def test_a_full_disk_delays_the_wipe(path: Path, monkeypatch: pytest.MonkeyPatch
             raise error
 
         with monkeypatch.context() as patch:
-            patch.setattr(wipe, "wipe_file", full)
+            patch.setattr(deletion, "wipe_file", full)
             assert gallery.remove(["a"]) == ["a"]
         assert gallery.ids() == ["b"]
         assert gallery.facts()["purge_due"] is True
@@ -338,9 +338,9 @@ def test_kill_while_removing_wipes_at_the_next_open(path: Path) -> None:
     removed = children.start(
         """
         import os, signal
-        from lookalike.gallery import wipe as purge
+        from lookalike.gallery import journal
         gallery = Gallery(sys.argv[1])
-        purge.empty_journal = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        journal.empty_journal = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
         gallery.remove(["gone"])
         """,
         path,

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from lookalike.method.agreement import Agreement, Reach
-from lookalike.method.evidence import added_by_pairs, kin_moved, neighbours_shared, strangers_moved
-from lookalike.method.kin import Kin, Strangers, choose
+from lookalike.method.kin import (
+    Kin,
+    Strangers,
+    added_by_pairs,
+    choose,
+    kin_moved,
+    neighbours_shared,
+    strangers_moved,
+)
 from lookalike.method.neighbours import Known
 from lookalike.method.tables import Row
 from tests.method.dense import filled, lists_of, order_of, row_of, square

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from lookalike.errors import BadInput
 from lookalike.kernels.svr import rbf
 from lookalike.method.regression import draw_examples
-from lookalike.method.regressor import QuasiTransitiveRegressor
 from lookalike.parameters import EPSILON, GAMMA, PENALTY
+from lookalike.search.estimator import QuasiTransitiveRegressor
 from tests.method.samples import random_sets, tables_of
 
 

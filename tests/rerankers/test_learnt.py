@@ -7,8 +7,8 @@ import pytest
 
 from lookalike.errors import BadInput
 from lookalike.method.regression import draw_examples
-from lookalike.method.regressor import QuasiTransitiveRegressor
 from lookalike.rerankers.learnt import Learnt
+from lookalike.search.estimator import QuasiTransitiveRegressor
 from tests.method.samples import A, B, C, random_sets, row_of, tables_of
 
 # v(A, C | B) = [0.8, 0.28, 0.96, 0.8, 0], v(A, B | C) = [0.28, 0.8, 0.96, 0, 0.8]:

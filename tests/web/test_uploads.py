@@ -22,7 +22,7 @@ from lookalike.web import upload_faces
 from lookalike.web.films import FILM
 from lookalike.web.jobs import Cancelled
 from lookalike.web.keys import Key, Keys, hashed
-from lookalike.web.quota import Quota
+from lookalike.web.load import Quota
 from lookalike.web.uploads import KEPT, shown_name
 from tests import media
 from tests.cli_process import IDS, faces, write_pictures

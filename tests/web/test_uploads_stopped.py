@@ -19,7 +19,7 @@ from lookalike.ingest.seen import Settings
 from lookalike.ingest.workers import Workers
 from lookalike.search import question
 from lookalike.web.jobs import Job
-from lookalike.web.quota import Quota
+from lookalike.web.load import Quota
 from tests import media
 from tests.waiting import PATIENCE
 from tests.web.asking import COOKIE, HOST, ORIGIN, Asker, asker, picture
