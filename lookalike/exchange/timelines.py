@@ -200,10 +200,7 @@ def _clock(file: MediaFile, header: Header, chosen: Selection) -> Clock:
             raise BadInput(
                 f"{file.path!r} does not say how many frames a second it has: give --rate, for instance 25"
             )
-        rate = standard_rate(Fraction(chosen.rate).limit_denominator(1001))
-        if rate is None or abs(float(rate) - chosen.rate) > NEARLY * chosen.rate:
-            known = ", ".join(_written(one) for one in RATES)
-            raise BadInput(f"--rate is one of {known} frames a second, got {chosen.rate:g}")
+        rate = _asked_rate(chosen.rate)
     elif header.is_variable or abs(rate - (header.rate or rate)) > Fraction(1, 1000):
         how = "a rate that varies, on average " if header.is_variable else ""
         said = f"{how}{_written(header.rate or rate)} frames a second"
@@ -219,6 +216,16 @@ def _clock(file: MediaFile, header: Header, chosen: Selection) -> Clock:
     except BadInput as refused:
         whose = f"{file.path!r} says that it begins at" if chosen.start is None else "--start is"
         raise BadInput(f"{whose} {refused}: give --start, for instance 00:00:00:00") from None
+
+
+def _asked_rate(rate: float) -> Fraction:
+    """The rate that has time codes and is meant by a number from outside."""
+    # Written so that it holds for what is no number, too.
+    found = standard_rate(Fraction(rate).limit_denominator(1001)) if 1 <= rate <= 1000 else None
+    if found is None or abs(float(found) - rate) > NEARLY * rate:
+        known = ", ".join(_written(one) for one in RATES)
+        raise BadInput(f"--rate is one of {known} frames a second, got {rate:g}")
+    return found
 
 
 def one_line(text: str) -> str:
@@ -290,8 +297,8 @@ def as_edl(chosen: Selection) -> bytes:
     if len(ways) > 1:
         told = ", ".join(sorted(f"{_written(rate)}{' drop frame' if drop else ''}" for rate, drop in ways))
         raise BadInput(
-            f"an edit list counts all frames in one way, and these videos have {told} frames a second: "
-            "choose sets of videos of one kind, or --format otio"
+            f"an edit list has one frame rate, and these videos have {told} frames a second: "
+            "export them one by one (name their sets), or choose --format otio"
         )
     clock = Clock.read(found[0].clock.rate, f"01:00:00{';' if found[0].clock.drop else ':'}00")
     reels, at, lines = _reels(found), clock.start, []

@@ -41,7 +41,7 @@ PUBLIC = "/static/"
 MOST_JSON, MOST_UPLOAD = 2**20, 2 * 2**30
 # So many wrong tokens within so many seconds; then wrong ones are told to wait. The right one always works.
 WRONG, WITHIN = 10, 60.0
-USED = "This address works once, in one browser, or is not the printed one: start `lookalike` for a new one."
+ENTER = "Open the address that lookalike printed. It works once: stop lookalike and start it for a new one."
 # What browsers say of a request from our own page, and of an address that somebody typed.
 OURS = ("same-origin", "none")
 
@@ -175,11 +175,11 @@ class Guard:
                 self._token, self._session = None, secrets.token_hex(16).encode()
                 enter.set_cookie(cookie, self._session.decode(), path="/", httponly=True, samesite="strict")
                 return enter
-            return enter if known else self._wrong_secret(request, USED)
+            return enter if known else self._wrong_secret(request, ENTER)
         request.scope[OWNER] = known
         if known or (request.method == "GET" and request.scope["path"].startswith(PUBLIC)):
             return None
-        return self._say(request, 401, "Open the address that `lookalike` printed, in this browser.")
+        return self._say(request, 401, ENTER)
 
     def _wrong_secret(self, request: Request, sentence: str) -> Response:
         now = time.monotonic()

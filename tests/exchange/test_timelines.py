@@ -334,6 +334,8 @@ def test_a_film_without_a_frame_rate(format: str, tmp_path: Path) -> None:
         file.mux(stream.encode(None))
     with film_gallery(tmp_path / "g", film, {"one": (0.0, 0.0)}) as gallery:
         refused(gallery, tmp_path / "x", format, "does not say how many frames a second it has: give --rate")
+        for rate in (0, -25, 17, 1e9, float("inf"), float("nan")):
+            refused(gallery, tmp_path / "x", format, "--rate is one of 23.976, 24, 25", rate=rate)
         export_as(gallery, tmp_path / "x", format, rate=25)
     if format == "edl":
         assert "00:00:00:00 00:00:00:01" in (tmp_path / "x").read_text()
@@ -366,7 +368,7 @@ def test_an_edit_list_counts_in_one_way(tmp_path: Path) -> None:
         for name, rate in (("a.mov", PAL), ("b.mov", NTSC)):
             film = write_film(tmp_path / name, rate, 10)
             gallery.keep_file(media(film), [face_set(name, [seen(time=0.04)])])
-        refused(gallery, tmp_path / "x", "edl", "these videos have 25, 29.97 frames a second: choose sets")
+        refused(gallery, tmp_path / "x", "edl", "have 25, 29.97 frames a second: export them one by one")
         export_as(gallery, tmp_path / "x.otio", "otio")
     rates = [
         clip.source_range.duration.rate
