@@ -151,8 +151,10 @@ def _named(file: str, name: str) -> tuple[str, str] | None:
     """A function of ours by its file and name; what has no name belongs to the function around it."""
     is_ours = file.startswith(f"{ROOT}{os.sep}") and file.endswith(".py")
     last = name.rpartition(".")[2]
-    # Python asks for former names of our modules with every import of anybody's: that is no part of a way.
-    return (file, name) if is_ours and not last.startswith("<") and last != "find_spec" else None
+    # With every import line Python asks the package for its modules, and for former names of them: that is no
+    # part of a way.
+    is_import = last in ("find_spec", "__getattr__") and file.endswith("__init__.py")
+    return (file, name) if is_ours and not last.startswith("<") and not is_import else None
 
 
 def ways(folder: Path) -> dict[str, Way]:

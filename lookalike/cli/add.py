@@ -81,11 +81,14 @@ def add(
         typer.Option("--dry-run", help="Only say which videos and photos are new, and how long they take."),
     ] = False,
     engine: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--engine", metavar="NAME", help="Where to look through videos and photos: local or ray."
+            "--engine",
+            metavar="NAME",
+            show_default="local",
+            help="Where to look through videos and photos: local or ray.",
         ),
-    ] = "local",
+    ] = None,
     address: Address = None,
     json: Json = False,
     quiet: Quiet = False,

@@ -100,7 +100,7 @@ def evaluate(
             "--suspects", help="Measure nothing; list labels that are probably wrong or duplicates."
         ),
     ] = False,
-    engine: Engine = "local",
+    engine: Engine = None,
     address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -234,7 +234,7 @@ def _suspects(
     similarity: str,
     prepare: str,
     seed: int,
-    engine: str,
+    engine: str | None,
     address: str | None,
     json: bool,
     quiet: bool,

@@ -37,9 +37,9 @@ from lookalike.resources import in_words
 
 if TYPE_CHECKING:
     from lookalike.engines.contract import Machine
-    from lookalike.gallery.deletion import WipeDue
     from lookalike.gallery.forget import Bar, Receipt
     from lookalike.gallery.media import MediaFile
+    from lookalike.gallery.opened import WipeDue
     from lookalike.gallery.set_rows import SetFacts
 
 
@@ -196,7 +196,7 @@ def index(
         bool,
         typer.Option("--prepare-again", help="Learn the preparation again, from the gallery as it is now."),
     ] = False,
-    engine: Engine = "local",
+    engine: Engine = None,
     address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -230,7 +230,7 @@ def train(
     similarity: Similarity = "max_max",
     prepare: Prepare = "auto",
     seed: Seed = 0,
-    engine: Engine = "local",
+    engine: Engine = None,
     address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -259,9 +259,7 @@ def train(
             print(search.reranker.finding[0].upper() + search.reranker.finding[1:])
 
 
-def status(
-    gallery: GalleryPath, engine: Engine = "local", address: Address = None, json: Json = False
-) -> None:
+def status(gallery: GalleryPath, engine: Engine = None, address: Address = None, json: Json = False) -> None:
     """Show what a gallery holds, which tables are up to date, and what a cluster has open."""
     from lookalike import open_gallery
     from lookalike.indexing.build import index_states
@@ -270,9 +268,9 @@ def status(
 
     with open_engine(engine, address) as place, open_gallery(gallery) as opened:
         facts, tables, learnt = opened.facts(), index_states(opened), preparation_states(opened)
-        slices, machines = slice_states(opened, place)
+        slices, machines = ([], []) if place is None else slice_states(opened, place)
         due = opened.wipe_due()
-    if not (place.is_here or machines):
+    if not (place is None or place.is_here or machines):
         say("no cluster was named, so nobody was asked what is open: give --address HOST:PORT, or auto")
     if json:
         spread = {"slices": slices, "machines": [asdict(one) for one in machines]}

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
@@ -68,7 +69,12 @@ Prepare = Annotated[
         help="Preparation of faces, with options as in within:root=true; or none.",
     ),
 ]
-Engine = Annotated[str, typer.Option("--engine", metavar="NAME", help="Where to compare sets: local or ray.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine", metavar="NAME", show_default="local", help="Where to compare sets: local or ray."
+    ),
+]
 Address = Annotated[
     str | None,
     typer.Option(metavar="HOST:PORT", help="The Ray cluster (default: one is started for this command)."),
@@ -181,10 +187,13 @@ def say_caution(reranker: rerankers.Reranker, quiet: bool) -> None:
         say(f"lookalike: {reranker.caution}", quiet)
 
 
-def open_engine(name: str, address: str | None) -> contract.Engine:
-    """The engine that is asked for; to be closed when the work is done."""
+def open_engine(name: str | None, address: str | None) -> AbstractContextManager[contract.Engine | None]:
+    """The engine that is asked for, closed when the work is done; None without one, as for the library."""
+    if name is None and address is None:
+        return nullcontext()
     from lookalike import registry
 
+    name = name or "local"
     given = "" if address is None else f"{',' if ':' in name else ':'}address={address}"
     engine: contract.Engine = registry.build("engines", f"{name}{given}")
     return engine

@@ -54,7 +54,7 @@ def serve(
             help="Let programs in by the keys in this file: name, scopes, key on each line.",
         ),
     ] = None,
-    engine: Engine = "local",
+    engine: Engine = None,
     address: Address = None,
 ) -> None:
     """Show a gallery as a local web page, to search, decide and name people."""

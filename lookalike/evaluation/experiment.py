@@ -275,7 +275,7 @@ def evaluate(
     seed: int = 0,
     track: Track = silent,
     preparation: Preparation | str = AUTO,
-    engine: Engine | str = "local",
+    engine: Engine | str | None = None,
     decisions: bool = False,
 ) -> Evaluation:
     """Measure how well sets are found whose people are known: every set with a match is a query.

@@ -27,7 +27,7 @@ from lookalike.errors import (
     in_words,
     primary_code,
 )
-from lookalike.gallery import checks, deletion, history, journal, schema, set_rows
+from lookalike.gallery import checks, history, journal, opened, schema, set_rows
 from lookalike.gallery.connection import Connection, check_file, check_same, check_whole, connect, is_writable
 from lookalike.gallery.gallery import Gallery, open_gallery
 from lookalike.indexing.build import tables_that_fit
@@ -73,7 +73,7 @@ def fill(source: Connection, target: Path, track: Track = silent, is_held: bool 
         with closing(sqlite3.connect(target, isolation_level=None)) as copy:
             _copy(source, copy, track, -(-pages // PAGES))
             # Pages that a removal left unwiped were copied too: a copy does not keep what its gallery forgot.
-            deletion.wipe_file(copy, 0.0)
+            opened.wipe_file(copy, 0.0)
             # A gallery of its own from now on, to which no journal of the other belongs.
             if journal.found(copy) is not None:
                 journal.count(copy, is_open=False, anew=True)
@@ -130,7 +130,7 @@ def alone(path: Path, wait: float) -> Iterator[tuple[Connection, BinaryIO]]:
 
 
 def _wait_until_alone(connection: Connection, path: Path, wait: float) -> None:
-    deletion.wipe_file(connection, 0.0)
+    opened.wipe_file(connection, 0.0)
     until = time.monotonic() + wait
     while not _is_last(connection):
         if time.monotonic() > until:

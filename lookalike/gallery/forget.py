@@ -16,8 +16,9 @@ from lookalike.errors import BadInput, GalleryUnreadable, LookalikeError, NotFou
 from lookalike.gallery import blocklist, deletion
 from lookalike.gallery.blocklist import Entry
 from lookalike.gallery.decisions import judged
-from lookalike.gallery.deletion import Copy, Gone, WipeDue
+from lookalike.gallery.deletion import Copy, Gone
 from lookalike.gallery.gallery import Gallery
+from lookalike.gallery.opened import WipeDue
 from lookalike.gallery.people import Person
 from lookalike.gallery.set_rows import several
 from lookalike.indexing.build import tables_that_fit, update_index

@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike
 
 from lookalike.errors import BadInput
 from lookalike.faceset import FaceSet, natural_order
-from lookalike.gallery import blocklist, deletion, history, media, models, schema, set_rows
+from lookalike.gallery import blocklist, deletion, history, media, models, opened, schema, set_rows
 from lookalike.gallery.blocklist import Barred, Entry, RememberedBarred
 from lookalike.gallery.connection import Connection
 from lookalike.gallery.decision_log import Decision, Make, OpenLog, RememberedLog
-from lookalike.gallery.deletion import Gone, WipeDue
+from lookalike.gallery.deletion import Gone
 from lookalike.gallery.history import Backup, Event
 from lookalike.gallery.media import MediaFile, Pair
 from lookalike.gallery.models import Model, Vectors
-from lookalike.gallery.opened import Opened
+from lookalike.gallery.opened import Opened, WipeDue
 from lookalike.gallery.set_rows import HINTS, Columns, SetFacts, Version
 
 REMEMBERED: Final = 20_000  # sets whose files are remembered: about 1 kB each
@@ -177,7 +177,7 @@ class Gallery:
                 "descriptor": set_rows.fact(connection, "descriptor"),
                 "dimension": set_rows.dimension(connection, self.path),
                 "created": set_rows.fact(connection, "created"),
-                "purge_due": deletion.is_wipe_due(connection),
+                "purge_due": opened.is_wipe_due(connection),
                 **({"lacks": connection.lacks} if connection.lacks else {}),
                 **{name: hint for name, hint in hints.items() if hint is not None},
             }
@@ -287,7 +287,7 @@ class Gallery:
     def derived_mark(self) -> str | None:
         """What stands while derived tables may know removed sets; None if none does."""
         with self._opened.transaction() as connection:
-            return deletion.derived_mark(connection)
+            return opened.derived_mark(connection)
 
     @property
     def lacks(self) -> str:
@@ -399,7 +399,7 @@ class Gallery:
             return []
         with self._opened.transaction(writing=True) as connection:
             deletion.delete_sets(connection, self.path, asked)
-            deletion.mark_wipe_due(connection)
+            opened.mark_wipe_due(connection)
         self._opened.catch_up(wait=self._opened.wait)
         return asked
 
@@ -433,7 +433,7 @@ class Gallery:
         with self._opened.transaction(writing=True) as connection:
             dropped = blocklist.drop(connection, event)
             if dropped:
-                deletion.mark_file_wipe_due(connection)
+                opened.mark_file_wipe_due(connection)
         self._opened.catch_up(wait=self._opened.wait)
         return dropped
 
@@ -444,7 +444,7 @@ class Gallery:
     def settle_derived(self, mark: str) -> None:
         """Note that no derived table knows the sets removed before `derived_mark` said this."""
         with self._opened.transaction(writing=True) as connection:
-            deletion.settle_derived_mark(connection, mark)
+            opened.settle_derived_mark(connection, mark)
 
     def keep_file(
         self,

@@ -123,7 +123,7 @@ def index(
     similarity: SetSimilarity | str = "max_max",
     track: Track = silent,
     preparation: Preparation | str = AUTO,
-    engine: Engine | str = "local",
+    engine: Engine | str | None = None,
     before: Before | None = None,
 ) -> Tables:
     """Return the tables of a gallery, making or updating only what is missing.
@@ -140,8 +140,8 @@ def index(
         What is done to faces before they are compared, or its name. ``auto`` is what suits the descriptor of
         a gallery of enough sets, and nothing otherwise. It is learnt once, and kept as long as the gallery
         holds every set that it was learnt from.
-    engine : Engine or str
-        Where sets are compared: one of a cluster holds them in slices, as many as it has machines.
+    engine : Engine or str, optional
+        Where sets are compared, if not in this process: a cluster holds them in slices, one a machine.
     before : callable, optional
         Called with what is to be made (`progress.Task`) before it is; not for loose sets.
 
@@ -164,7 +164,7 @@ def index(
     part: SetSimilarity = registry.build("similarities", similarity)
     if isinstance(gallery, (str, Path)):
         raise BadInput(f"a gallery must be opened first: write Gallery({str(gallery)!r})")
-    place: Engine = registry.build("engines", engine)
+    place: Engine | None = None if engine is None else registry.build("engines", engine)
     if not isinstance(gallery, Gallery):
         hold: Hold = partial(hold_slices, similarity=part, engine=place)
         return index_loose(gallery, part, COUNT, track, preparation, hold)
@@ -228,7 +228,7 @@ def _indexed(
     store, kind = TableStore.beside(gallery.path), table_kind(part, prepared)
 
     def hold(sets: PreparedSets) -> PreparedSets | HeldGallery:
-        if place is None or not place.slice_count:
+        if place is None:
             return sets
         label = Label(identity(gallery.path), "", kind, version.fingerprint(), fingerprint)
         return hold_slices(sets, part, place, label)

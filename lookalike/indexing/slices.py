@@ -393,7 +393,7 @@ Hold = Callable[[PreparedSets], PreparedSets | HeldGallery]
 
 
 def hold_slices(
-    sets: PreparedSets, similarity: SetSimilarity, engine: Engine, label: Label | None = None
+    sets: PreparedSets, similarity: SetSimilarity, engine: Engine | None, label: Label | None = None
 ) -> PreparedSets | HeldGallery:
     """Let an engine hold sets, or return them as they are where it leaves them in one piece.
 
@@ -402,12 +402,12 @@ def hold_slices(
     sets : PreparedSets
         All sets of a gallery, in the order of their ids.
     similarity : SetSimilarity
-    engine : Engine
+    engine : Engine, optional
     label : Label, optional
         By which others know what is held; sets of the same label are the same. Its part is filled in here.
     """
-    count = min(engine.slice_count, len(sets))
-    if not count:
+    count = 0 if engine is None else min(engine.slice_count, len(sets))
+    if engine is None or not count:
         return sets
     # Dealt out in turn: each set is compared with later ones only, so that the last of contiguous parts would
     # have most of the work.

@@ -37,7 +37,7 @@ def add(
     rate: float = Settings.rate,
     tell: Callable[[Plan], bool] = lambda plan: True,
     dry_run: bool = False,
-    engine: Engine | str = "local",
+    engine: Engine | str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Added:
     """Add every set of the sources to a gallery, which is created if there is none.
@@ -75,7 +75,7 @@ def add(
         Given the plan of what is to be done with footage; if it answers False, nothing is.
     dry_run : bool
         Whether nothing is to be done but to make that plan; only footage has one.
-    engine : Engine or str
+    engine : Engine or str, optional
         Whose workers look for faces in photos and videos and describe them; what is added is the same. They
         must reach the files by the same path. Ready-made faces are read by this process, whatever it is.
     columns : mapping of str to str, optional
@@ -100,7 +100,7 @@ def add(
     if isinstance(sources, (str, Path)):
         raise BadInput(f"sources must come as a list, got {str(sources)!r}: write [{str(sources)!r}]")
     check_most(most)
-    place: Engine = registry.build("engines", engine)
+    place: Engine | None = None if engine is None else registry.build("engines", engine)
     if features is not None and len(sources) != 1:
         raise BadInput(
             f"the features {str(features)!r} belong to one source, got {len(sources)}: add them one at a time"
@@ -138,7 +138,7 @@ def add(
         _add_ready(path, ready, Describer(held, descriptor, array, features, most, columns), done, track)
     if footage:
         # Whoever gives an engine as an object goes on to use it.
-        with nullcontext(place) if place is engine else place:
+        with nullcontext(place) if place is None or place is engine else place:
             goes_on = lambda plan: tell(plan) and not dry_run  # noqa: E731
             done.take(add_footage(path, footage, descriptor, settings, track, goes_on, place))
     return done

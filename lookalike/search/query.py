@@ -443,7 +443,7 @@ def open_search(
     track: Track = silent,
     shortlist: bool | None = None,
     preparation: Preparation | str = AUTO,
-    engine: Engine | str = "local",
+    engine: Engine | str | None = None,
     before: Before | None = None,
 ) -> Search:
     """Index, train and calibrate what is missing, and return the gallery ready to be asked many times.
@@ -491,7 +491,7 @@ def find(
     track: Track = silent,
     shortlist: bool | None = None,
     preparation: Preparation | str = AUTO,
-    engine: Engine | str = "local",
+    engine: Engine | str | None = None,
     decisions: bool = True,
 ) -> Ranking:
     """Order the sets of a gallery by how sure we are that they show the query's person.
@@ -514,8 +514,8 @@ def find(
         given, galleries of 20,000 sets and more have one.
     preparation : Preparation or str
         What is done to faces before they are compared; ``auto`` suits it to the gallery (see `index`).
-    engine : Engine or str
-        Where sets are compared: one of a cluster holds them in slices, as many as it has machines.
+    engine : Engine or str, optional
+        Where sets are compared, if not in this process: a cluster holds them in slices, one a machine.
     decisions : bool
         Whether what is known of the query in a gallery counts: what the user decided, and who was seen side
         by side. Sets that are known to show the query's person ask too; neither they nor those that are known
@@ -542,7 +542,7 @@ def explain(
     seed: int = 0,
     track: Track = silent,
     preparation: Preparation | str = AUTO,
-    engine: Engine | str = "local",
+    engine: Engine | str | None = None,
     decisions: bool = True,
 ) -> Explanation:
     """Return the evidence for one answer: the baseline, and what each proxy of the target says.

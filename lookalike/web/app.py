@@ -133,7 +133,7 @@ class Parts:
     ----------
     path : Path
         The gallery file, opened for as long as the server runs.
-    engine : Engine or str
+    engine : Engine or str, optional
         Where sets are compared.
     folder : Path, optional
         Taken in while the page is looked at.
@@ -144,7 +144,7 @@ class Parts:
     def __init__(
         self,
         path: Path,
-        engine: Engine | str = "local",
+        engine: Engine | str | None = None,
         folder: Path | None = None,
         tell: Callable[[str], None] = lambda words: None,
     ) -> None:
@@ -198,7 +198,7 @@ def create_app(
     token: str,
     hosts: Collection[str],
     most_upload: int = MOST_UPLOAD,
-    engine: Engine | str = "local",
+    engine: Engine | str | None = None,
     folder: Path | None = None,
     tell: Callable[[str], None] = lambda words: None,
     keys: Keys = NO_KEYS,
@@ -215,7 +215,7 @@ def create_app(
         Names and ports by which the server is reached, as in ``127.0.0.1:8417``.
     most_upload : int
         Largest upload, in bytes.
-    engine : Engine or str
+    engine : Engine or str, optional
         Where sets are compared.
     folder : Path, optional
         Films and photos that are taken in while the page is looked at.

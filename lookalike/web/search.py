@@ -139,12 +139,16 @@ class Searches:
     jobs : Jobs
     look : callable
         Gives the catalogue as it is now; the very newest if called with True.
-    engine : Engine or str
+    engine : Engine or str, optional
         Where sets are compared.
     """
 
     def __init__(
-        self, gallery: Gallery, jobs: Jobs, look: Callable[[bool], Catalogue], engine: Engine | str = "local"
+        self,
+        gallery: Gallery,
+        jobs: Jobs,
+        look: Callable[[bool], Catalogue],
+        engine: Engine | str | None = None,
     ) -> None:
         self._gallery, self._jobs, self._look, self._engine = gallery, jobs, look, engine
         self._lock = threading.Lock()

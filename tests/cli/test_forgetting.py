@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lookalike import FaceSet, Gallery
-from lookalike.gallery import deletion
+from lookalike.gallery import opened
 from tests.canaries import FILE, IDS, NAMES, fill
 from tests.cli_process import Ready
 
@@ -102,7 +102,7 @@ def grow(path: Path) -> None:
         pictures = [bytes(8_100_000)]
         for number in range(8):
             gallery.add(FaceSet(f"large {number}", faces + number, pictures=pictures))
-    assert path.stat().st_size > deletion.AT_ONCE
+    assert path.stat().st_size > opened.AT_ONCE
 
 
 @pytest.mark.parametrize(

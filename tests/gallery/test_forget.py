@@ -13,7 +13,7 @@ import pytest
 from lookalike import FaceSet, Gallery, index, open_search
 from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
 from lookalike.gallery import decisions, deletion
-from lookalike.gallery import deletion as purge
+from lookalike.gallery import opened as purge
 from lookalike.gallery.forget import barred_list, find_person, forget, unbar
 from lookalike.gallery.verify import verify
 from lookalike.ingest.add import add

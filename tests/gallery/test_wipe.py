@@ -21,9 +21,9 @@ from lookalike import resources
 from lookalike.errors import StorageFailed
 from lookalike.faceset import FaceSet, Sighting
 from lookalike.gallery import connection as connections
-from lookalike.gallery import deletion, schema
-from lookalike.gallery.deletion import WipeDue
+from lookalike.gallery import opened, schema
 from lookalike.gallery.gallery import Gallery
+from lookalike.gallery.opened import WipeDue
 from lookalike.gallery.schema import PAGE_SIZE
 from tests.gallery import children
 from tests.gallery.samples import QUICK, SEED, a_file, a_set, edit, raw, sightings
@@ -90,7 +90,7 @@ def history(
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every file counts as large; the list has each VACUUM."""
-    monkeypatch.setattr(deletion, "AT_ONCE", 0)
+    monkeypatch.setattr(opened, "AT_ONCE", 0)
     rewritten: list[str] = []
     settled = connections._settled
 
@@ -186,7 +186,7 @@ def test_the_wipe_is_done_when_an_hour_has_passed(
     assert first.since == second.since, "counted from the first, or it might wait for ever"
     Gallery(path).close()
     assert large == []
-    monkeypatch.setattr(deletion, "GATHERED", timedelta())
+    monkeypatch.setattr(opened, "GATHERED", timedelta())
     with caplog.at_level(logging.WARNING), Gallery(path) as gallery:
         assert gallery.wipe_due() is None
     assert "is wiped of removed sets: " in caplog.text, "it takes long, so it is said"
@@ -204,7 +204,7 @@ def test_a_mark_that_does_not_say_when_is_an_old_one(path: Path, large: list[str
 
 
 @pytest.mark.parametrize(
-    ("size", "is_time"), [(deletion.AT_ONCE, True), (deletion.AT_ONCE + 1, False), (10**10, False)]
+    ("size", "is_time"), [(opened.AT_ONCE, True), (opened.AT_ONCE + 1, False), (10**10, False)]
 )
 def test_small_files_do_not_wait(size: int, is_time: bool) -> None:
     assert (WipeDue(schema.now(), size, 1, True).until == "") is is_time
@@ -251,7 +251,7 @@ def test_kill_before_a_large_file_is_wiped(path: Path, large: list[str], end: st
         gallery.add(a_set("gone", origin="CANARY-origin", pictures=[b"CANARY-picture" * 9] * 3))
     code = f"""
         import os, signal
-        from lookalike.gallery import deletion as purge
+        from lookalike.gallery import opened as purge
         purge.AT_ONCE = 0
         gallery = Gallery(sys.argv[1])
         gallery.remove(["gone"])
@@ -322,7 +322,7 @@ def test_a_full_disk_delays_the_wipe(path: Path, monkeypatch: pytest.MonkeyPatch
             raise error
 
         with monkeypatch.context() as patch:
-            patch.setattr(deletion, "wipe_file", full)
+            patch.setattr(opened, "wipe_file", full)
             assert gallery.remove(["a"]) == ["a"]
         assert gallery.ids() == ["b"]
         assert gallery.facts()["purge_due"] is True
