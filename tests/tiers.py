@@ -80,7 +80,6 @@ SLOW: dict[str, tuple[str, ...]] = {
         "test_paper_figures.py",
         "test_real_faces.py",
         "test_results.py",
-        "test_scale.py",
         "test_shapes.py",
         "test_stages.py",
         "test_study*.py",
