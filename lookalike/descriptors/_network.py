@@ -329,10 +329,19 @@ def split_prelu(graph: Graph) -> None:
         for name, weights in ((f"{below}_slopes", slopes), (f"{above}_slopes", 1 - slopes)):
             graph.weights[name] = weights.reshape(-1, 1, 1, 1)
         by_channel: dict[str, int | list[int]] = {"group": slopes.size, "kernel_shape": [1, 1]}
-        nodes += [
+        upper = [
             Node("Relu", [taken], [positive]),
-            Node("Conv", [taken, f"{below}_slopes"], [below], by_channel),
             Node("Conv", [positive, f"{above}_slopes"], [above], by_channel),
+        ]
+        if slopes.max() <= 1:
+            # The same to the last bit, and computed in one step: a ReLU behind a convolution.
+            upper = [
+                Node("Conv", [taken, f"{above}_slopes"], [positive], by_channel),
+                Node("Relu", [positive], [above]),
+            ]
+        nodes += [
+            *upper,
+            Node("Conv", [taken, f"{below}_slopes"], [below], by_channel),
             Node("Add", [below, above], [given]),
         ]
     graph.nodes = nodes

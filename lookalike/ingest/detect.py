@@ -146,8 +146,10 @@ class InRuntime:
     def rows(self, picture: NDArray[np.uint8]) -> Rows:
         """Find the faces of a picture; see `Network.rows`."""
         height, width = (max(LEAST, side + -side % STRIDES[-1]) for side in picture.shape[:2])
-        # The network wants blue first.
-        given = self._cv2.dnn.blobFromImage(_filled(picture, height, width), swapRB=True)
+        # The network wants blue first, one colour behind the other. (`blobFromImage` takes 3 ms for it.)
+        given = np.zeros((1, 3, height, width), np.float32)
+        for plane, colour in zip(given[0], self._cv2.split(picture)[::-1], strict=True):
+            plane[: picture.shape[0], : picture.shape[1]] = colour
         said = [one[0] for one in self._session.run(OUTPUTS, {"input": given})]
         found = [
             decoded(said[4 * level : 4 * level + 4], width // stride, stride, self._sure)

@@ -57,10 +57,11 @@ def picture():
         activated(),
         activated(as_floats=True),
         activated(SLOPES[None]),
+        activated(SLOPES.clip(max=1)),
         activated(between=[("Add", ["c", "c"], ["d"])], x="d"),
         activated(between=[("Mul", ["c", "slopes"], ["d"])], x="d"),
     ],
-    ids=["plain", "floats", "four dimensions", "sum", "scaled"],
+    ids=["plain", "floats", "four dimensions", "up to 1", "sum", "scaled"],
 )
 def test_prelu_is_split_and_gives_the_same(made, picture):
     data = made.SerializeToString()
