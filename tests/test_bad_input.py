@@ -256,7 +256,7 @@ CASES = [
     Case("export g.gallery out.npz", STORAGE, "cannot be written", disk=READ_ONLY),
     Case("find g.gallery p0/v0 --picture x.png", STORAGE, "cannot be written", "pictures", disk=READ_ONLY),
     # Wrong usage is Click's to say.
-    Case("find g.gallery", USAGE, "nothing is asked with"),
+    Case("find g.gallery", USAGE, "there is no query"),
     Case("find g.gallery p0/v0 --what", USAGE, "No such option"),
     Case("find g.gallery p0/v0 --top many", USAGE, "valid integer"),
     Case("evaluate g.gallery", USAGE, "Missing option '--labels'"),

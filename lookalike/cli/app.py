@@ -108,6 +108,9 @@ def _lighten_all(command: Any) -> None:
     kinds = get_type_hints(inspect.unwrap(command.callback)) if command.callback else {}
     for one in command.params:
         _lighten(one, partial(_value, kinds.get(one.name or "")))
+        if one.param_type_name == "argument" or one.is_flag:
+            # Newer versions of Typer write <bool> behind a switch, as if a value had to be given.
+            one.display_type_rich = lambda ctx: None
 
 
 def _lighten(parameter: Any, value: Callable[..., Any]) -> Any:

@@ -80,8 +80,8 @@ def evaluate(
         bool,
         typer.Option(
             "--decisions",
-            help="Let decisions, and who was seen side by side, count as in find: confirmed sets ask too and "
-            "are ranked first, rejected ones last.",
+            help="Let decisions, and who was seen side by side, count as in find: confirmed sets join the "
+            "query and are ranked first, rejected ones last.",
         ),
     ] = False,
     by: Annotated[

@@ -97,13 +97,11 @@ def read_question(
 ) -> Question:
     """Make one question of set ids, photos and videos that are given together, and of a person's sets."""
     if not texts and person is None:
-        raise typer.BadParameter(
-            "nothing is asked with: give a set id, a photo or a video as QUERY, or --person"
-        )
+        raise typer.BadParameter("there is no query: give a set id, a photo or a video as QUERY, or --person")
     is_choice = (set_id, face) != (None, None)
     if is_choice and (len(texts) != 1 or person is not None):
         raise BadInput(
-            f"--set and --face choose in one QUERY, and {len(texts)} are given: ask with one alone"
+            f"--set and --face choose in one QUERY, and {len(texts)} are given: search with one alone"
         )
     if person is None and len(texts) == 1:
         [text] = texts
@@ -144,10 +142,10 @@ def find(
     queries: Queries = None,
     person: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Ask with every set that is confirmed to show this person."),
+        typer.Option(metavar="NAME", help="Search with every set that is confirmed to show this person."),
     ] = None,
     each: Annotated[
-        bool, typer.Option("--each", help="Ask with each QUERY separately: they are different people.")
+        bool, typer.Option("--each", help="Search with each QUERY separately: they are different people.")
     ] = False,
     top: Annotated[int, typer.Option(metavar="N", help="Number of answers.")] = 10,
     reranker: OneReranker = "auto",

@@ -38,7 +38,7 @@ Queries = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="QUERY...",
-        help="A set id, a photo, a video, a folder of photos or an .npz file; several ask for one person.",
+        help="A set id, a photo, a video, a folder of photos or an .npz file; several are one person.",
         show_default=False,
     ),
 ]
@@ -47,11 +47,11 @@ Plain = Annotated[
     typer.Option("--plain", help="Ignore decisions, and who was seen together."),
 ]
 QuerySet = Annotated[
-    str | None, typer.Option("--set", metavar="ID", help="The set to ask with, if QUERY holds several.")
+    str | None, typer.Option("--set", metavar="ID", help="The set to search with, if QUERY holds several.")
 ]
 Face = Annotated[
     int | None,
-    typer.Option(metavar="N", help="The face to ask with, counted from the left, if QUERY shows several."),
+    typer.Option(metavar="N", help="The face to search with, counted from the left, if QUERY shows several."),
 ]
 At = Annotated[
     str | None, typer.Option(metavar="TIME", help="When the face is seen in the video, as 00:01:10 or 70.5.")

@@ -57,7 +57,7 @@ def film(
     """
     check_film(frames, size, difficulty)
     if seed < 0 or set_number < 0:
-        raise BadInput(f"a film needs a seed and a set number of 0 or more, got seed {seed} and {set_number}")
+        raise BadInput(f"a seed and a set number are 0 or more, got {seed} and {set_number}")
     sequence = np.random.SeedSequence(seed, spawn_key=(_FILM, person.number, set_number))
     views = script(np.random.default_rng(sequence), frames, difficulty)
     return np.stack([draw_face(person, view, size) for view in views])
@@ -66,7 +66,7 @@ def film(
 def check_film(frames: int, size: int, difficulty: float) -> None:
     """Refuse videos that cannot be made."""
     if frames < 1:
-        raise BadInput(f"a film has 1 frame or more, got frames {frames}: ask for at least one")
+        raise BadInput(f"a video has 1 frame or more, got frames {frames}: ask for at least one")
     if not 0 <= difficulty <= 1:
         raise BadInput(f"difficulty lies between 0 and 1, got {difficulty}: 0.5 is the default")
     check_size(size)

@@ -268,15 +268,15 @@ def _check(
     people: int, seconds: float, rate: float, size: tuple[int, int], seed: int, difficulty: float
 ) -> None:
     if people < 2:
-        raise BadInput(f"a film has 2 people or more, since some scenes show two, got people {people}")
+        raise BadInput(f"a video has 2 people or more, since some scenes show two, got people {people}")
     if not SHORTEST <= seconds <= 86_400:
-        raise BadInput(f"a film lasts from {SHORTEST} seconds to a day, got seconds {seconds}")
+        raise BadInput(f"a video lasts from {SHORTEST} seconds to a day, got seconds {seconds}")
     if not 10 <= rate <= 240:
-        raise BadInput(f"a film has 10 to 240 frames a second, got rate {rate}: 25 is the default")
+        raise BadInput(f"a video has 10 to 240 frames a second, got rate {rate}: 25 is the default")
     if _scale(size) < _LEAST_SCALE or size[0] % 2 or size[1] % 2:
         raise BadInput(f"size is two even numbers, at least (320, 180), got {size}: for instance (640, 360)")
     if seed < 0:
-        raise BadInput(f"a seed is 0 or more, got {seed}: any such number names a film")
+        raise BadInput(f"a seed is 0 or more, got {seed}: any such number makes a video")
     if not 0 <= difficulty <= 1:
         raise BadInput(f"difficulty lies between 0 and 1, got {difficulty}: 0.2 is the default")
 

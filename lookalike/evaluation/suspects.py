@@ -121,7 +121,7 @@ def suspects(
     for number, scoring in enumerate(track(search.scorings(ids, DEPTH), "asking for every set", len(ids))):
         if scoring.chances is None:
             raise BadInput(
-                f"label errors cannot be told from {len(ids)} sets, which are too few for probabilities: "
+                f"label errors cannot be found among {len(ids)} sets, which are too few for probabilities: "
                 f"label more sets"
             )
         order = scoring.order(DEPTH)

@@ -330,7 +330,7 @@ class Verdicts:
             if person is not None:
                 raise Conflict(
                     f"{set_id!r} belongs to {self.names[person]!r} (person {person}) already: "
-                    f"rename that person, or take the set out of that person first"
+                    f"rename that person on the page, or undo that decision (see `lookalike history`)"
                 )
 
     def _check_one_name(self, groups: Sequence[set[Point]]) -> None:

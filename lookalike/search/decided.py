@@ -85,8 +85,8 @@ def known_of(
             others.setdefault(each, told if each == other else f"{told}; {_by_tie(judged, other, each)}")
     if contradicted := sorted(group.keys() & others.keys(), key=lambda one: (one == first, one)):
         raise Conflict(
-            f"{contradicted[0]!r} is known to show somebody else ({others[contradicted[0]]}): ask with sets "
-            f"of one person, or leave decisions out (--plain, decisions=False)"
+            f"{contradicted[0]!r} is known to show somebody else ({others[contradicted[0]]}): search with "
+            f"sets of one person, or leave decisions out (--plain, decisions=False)"
         )
     return Known(
         tuple(Decided(one, group[one] or GIVEN) for one in sorted(group, key=natural_order) if one != own),

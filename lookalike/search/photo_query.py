@@ -114,7 +114,7 @@ def read_together(
         pictured += [Pictured(readable(file.path), _from_left(people)) for file, people in shown]
     if not pictured:
         first = f": {left_out[0][1]}" if left_out else ""
-        raise BadInput(f"none of {len(left_out)} files shows a face to ask with{first}")
+        raise BadInput(f"none of {len(left_out)} files shows a face to search with{first}")
     return agree(pictured, part.may_be_same, left_out)
 
 
@@ -145,7 +145,7 @@ def agree(
     """
     if len(pictured) == 1 and len(pictured[0].people) > 1:
         raise Several(
-            f"{pictured[0].name} shows several people, and no other photo says who is meant: ask with it "
+            f"{pictured[0].name} shows several people, and no other photo says who is meant: search with it "
             f"alone and --face, or give another photo of the person",
             Path(pictured[0].name),
         )
@@ -155,14 +155,14 @@ def agree(
         names = ", ".join(one.name for one in pictured[:NAMED]) + (", ..." if len(pictured) > NAMED else "")
         raise Several(
             f"these photos do not show one person: of {len(pictured)} ({names}) no more than {len(chosen)} "
-            f"agree; ask with one of them, or with each by itself (--each)",
+            f"agree; search with one of them, or with each separately (--each)",
             Path(pictured[0].name),
         )
     second = faces.person(least, without=set(chosen.values()))
     if len(second) >= len(chosen) > 1:
         raise Several(
             f"these photos show two people together in {len(chosen)} of {len(pictured)}: give one more "
-            f"photo, of the person alone, or ask with one photo and --face",
+            f"photo, of the person alone, or search with one photo and --face",
             Path(pictured[0].name),
         )
     asked, taken, others = [], [], list(left_out)

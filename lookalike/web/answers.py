@@ -286,7 +286,7 @@ class Answering:
 
     def _question(self, ask: SearchAsk, catalogue: Catalogue, known: Judged, search: Search) -> Question:
         if [ask.set, ask.upload, ask.vectors].count(None) != 2:
-            raise BadInput("ask with one of a set, an upload and vectors, and with nothing else beside it")
+            raise BadInput("search with one of a set, an upload and vectors, and with nothing else beside it")
         if ask.upload is not None:
             return self._uploaded(ask)
         if ask.vectors is not None:

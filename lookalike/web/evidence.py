@@ -194,7 +194,7 @@ def _sentences(
     ranking, target, likeness = found.refined.ranking, titles[answer.id], explanation.answer.baseline
     said = []
     for words, some in (
-        ("the same person, and is asked with", ranking.confirmed),
+        ("the same person, and is part of the query", ranking.confirmed),
         ("somebody else", ranking.rejected),
     ):
         said += [
@@ -210,7 +210,7 @@ def _sentences(
     if ranking.confirmed or ranking.rejected or answer.rank != explanation.answer.rank:
         # Chains are of this ranking, so their places cannot be told beside those of the one shown.
         said.append(
-            f"If {asked.title} alone is asked with, and no decision counts, it is answer "
+            f"With {asked.title} alone as the query, and without decisions, it is answer "
             f"{explanation.answer.rank} of {explanation.total}; the places told next are those of that list."
         )
     said.append(

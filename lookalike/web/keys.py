@@ -102,9 +102,9 @@ class Keys:
             return Denied(429, said, wait)
         scope = scope_of(method, path)
         if scope is None:
-            return Denied(403, "Keys are for the interface of programs, /api/ and its pictures and films.")
+            return Denied(403, "Keys are for the interface of programs, /api/ and its pictures and videos.")
         if scope not in key.scopes:
-            return Denied(403, f"This key is not for that: its line of the key file needs {scope!r}.")
+            return Denied(403, f"This key may not do that: its line of the key file lacks {scope!r}.")
         return None
 
 

@@ -34,7 +34,7 @@ WORDS: Final = {
     "quadratic_mean": "Through the third clip that looks most like both; much like one is enough.",
     "as_norm": "Likeness measured against the clips that look most like each of the two.",
     "csls": "Takes off how much each of the two looks like everybody.",
-    "query_expansion": "Asks with the first answers too.",
+    "query_expansion": "Searches with the first answers too.",
     "k_reciprocal": "Two clips belong together if each is near the other, and their neighbours are the same.",
     "cprr": "Clips that have both among their nearest vote for the pair.",
     "rl_sim": "Two clips belong together if their lists of nearest clips are the same.",

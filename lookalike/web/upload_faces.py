@@ -289,7 +289,7 @@ def as_one_person(seen: Reading, least: float | None) -> Reading | None:
     there = {one.id for one in others}
     apart = [pair for pair in seen.apart if set(pair) <= there]
     away = [name for name, _ in found.left_out]
-    remark = "" if not away else f"Not asked with, since somebody else is seen: {', '.join(away)}."
+    remark = "" if not away else f"Left out, since somebody else is seen: {', '.join(away)}."
     return Reading([found.asked, *others], [*apart, *beside], seen.photos, remark).placed()
 
 

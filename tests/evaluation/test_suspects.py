@@ -60,7 +60,7 @@ def test_a_person_of_two_labels_is_a_pair_and_no_wrong_set(world: tuple[Search, 
 
 def test_too_few_sets_are_refused() -> None:
     sets, labels = small_world(people=3, sets=2)
-    with pytest.raises(BadInput, match="cannot be told from 6 sets"):
+    with pytest.raises(BadInput, match="cannot be found among 6 sets"):
         suspects(sets, labels)
     with pytest.raises(BadInput, match="1 of 6 sets have no label"):
         suspects(sets, dict(list(labels.items())[1:]))

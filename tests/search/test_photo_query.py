@@ -58,7 +58,7 @@ def test_whoever_left_because_of_a_stranger_comes_back() -> None:
 
 @pytest.mark.parametrize("photos", [(0, 120), (0, 5, 120, 125), (0, 5, 120, 240)])
 def test_photos_of_different_people_are_no_question(photos: tuple[float, ...]) -> None:
-    with pytest.raises(Several, match=r"do not show one person: of \d .* ask with one of them, or with each"):
+    with pytest.raises(Several, match=r"do not show one person: of \d .* search with one of them"):
         agree([shown(f"photo{place}", one) for place, one in enumerate(photos)], LEAST)
 
 
@@ -134,7 +134,7 @@ def test_several_photos_are_one_question(drawn: Path) -> None:
 
 def test_photos_that_show_nobody_are_refused(drawn: Path) -> None:
     with Gallery(drawn / "g.gallery") as gallery:
-        with pytest.raises(BadInput, match="none of 2 files shows a face to ask with"):
+        with pytest.raises(BadInput, match="none of 2 files shows a face to search with"):
             read_together(gallery, [drawn / "nobody.png", drawn / "nobody.png"])
         with pytest.raises(BadInput, match="photos have no times"):
             read_together(gallery, [drawn / "0.png", drawn / "1.png"], at=1.0)

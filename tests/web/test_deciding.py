@@ -164,7 +164,7 @@ def test_evidence_tells_two_rankings_apart(server: Asker) -> None:
         assert [chain["rank_without"] for chain in why["chains"]] == [
             witness.rank_without for witness in told.witnesses
         ]
-        alone = f"{why['asked']['title']} alone is asked with, and no decision counts, it is answer"
+        alone = f"With {why['asked']['title']} alone as the query, and without decisions, it is answer"
         assert any(f"{alone} {told.answer.rank} of 17" in words for words in why["sentences"])
 
 

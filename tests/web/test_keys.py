@@ -42,7 +42,7 @@ NEEDS = {
     "POST /api/intake": "add",
 }
 GIVEN = {"key": "0" * 16, "target": "0" * 16, "other": "0" * 16, "face": "0", "number": "777", "token": "7"}
-REFUSED = "This key is not for that"
+REFUSED = "This key may not do that"
 
 
 def secret(scopes: tuple[str, ...]) -> str:
