@@ -312,13 +312,11 @@ def print_place(explanation: Explanation) -> None:
     if explanation.verdict is not None:
         who = "the same person" if explanation.verdict == "same" else "somebody else"
         why = f"it is known to show {who} ({explanation.reason})"
-        print(
-            plain(f"{answer.id} is no answer for {query}: {why}. If nothing were known, it would be {alone}.")
-        )
+        print(plain(f"{answer.id} is no answer for {query}: {why}. Without decisions it would be {alone}."))
     elif ranked is not None:
         sure = "" if ranked.probability is None else f", with probability {ranked.sure}"
         place = f"{answer.id} is answer {ranked.rank} of {explanation.among} for {query}{sure}"
-        print(plain(f"{place}, as far as what is decided tells. If nothing were known, it would be {alone}:"))
+        print(plain(f"{place}, with decisions counted. Without them it would be {alone}:"))
     else:
         print(plain(f"{answer.id} is {alone}."))
 
