@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from benchmarks.served import Served
 from lookalike.demo.films import draw_collection, write_collection
@@ -58,29 +58,14 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
             _name_somebody(server, film)
             query, answer = _telling(server, people)
-            cookies = [
-                {"name": one.name, "value": one.value, "url": server.base}
-                for one in server.client.cookies.jar
-            ]
-            for scheme, (width, height), take in (
+            for scheme, size, take in (
                 ("light", WIDE, _walk),
                 ("dark", WIDE, _look_dark),
                 ("dark", PHONE, _look_small),
             ):
-                context = browser.new_context(
-                    base_url=server.base,
-                    viewport={"width": width, "height": height},
-                    color_scheme=scheme,  # type: ignore[arg-type]
-                    reduced_motion="reduce",
-                )
-                context.add_cookies(cookies)  # type: ignore[arg-type]
-                take(context, clips, out)
-                context.close()
-            context = browser.new_context(
-                base_url=server.base, viewport={"width": WIDE[0], "height": WIDE[1]}
-            )
-            context.add_cookies(cookies)  # type: ignore[arg-type]
-            page = context.new_page()
+                with _context(browser, server, size, scheme) as context:
+                    take(context, clips, out)
+            page = _context(browser, server, WIDE).new_page()
             page.goto(f"/sets/{query}?stage=learnt")
             page.locator(f'[data-key="{answer}"] .why').click()
             page.locator("#sheet .witness").first.wait_for()
@@ -88,6 +73,39 @@ def main() -> None:
             page.goto(f"/sets/{query}?stage=learnt&view=both")
             _take(page, out / "page-orders.png")
             browser.close()
+        _look_who_is_there(chromium, out)
+
+
+def _look_who_is_there(chromium: str, out: Path) -> None:
+    """The people that are proposed in the videos of the tutorial, before anybody has a name."""
+    for number, name in enumerate(("arrival", "dinner", "garden")):
+        video = draw_footage(people=6, seconds=20 + 4 * number, rate=12.5, difficulty=0.1 * (number + 1))
+        write_footage(Path(f"{name}.mp4"), video.frames(), video.rate)
+    add(Path("family.gallery"), [Path(f"{name}.mp4") for name in ("arrival", "dinner", "garden")])
+    with Served(Path("family.gallery")) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
+        page = _context(browser, server, WIDE).new_page()
+        page.goto("/people", timeout=300_000)
+        page.locator(".proposal").first.wait_for(timeout=300_000)
+        _take(page, out / "page-people.png")
+        browser.close()
+
+
+def _context(
+    browser: Browser, server: Served, size: tuple[int, int], scheme: str = "light"
+) -> BrowserContext:
+    """A browser that the server has let in."""
+    context = browser.new_context(
+        base_url=server.base,
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        reduced_motion="reduce",
+    )
+    cookies = [
+        {"name": one.name, "value": one.value, "url": server.base} for one in server.client.cookies.jar
+    ]
+    context.add_cookies(cookies)  # type: ignore[arg-type]
+    return context
 
 
 def _telling(server: Served, people: dict[str, list[str]]) -> tuple[str, str]:
