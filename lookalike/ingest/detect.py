@@ -146,7 +146,7 @@ class InRuntime:
     def rows(self, picture: NDArray[np.uint8]) -> Rows:
         """Find the faces of a picture; see `Network.rows`."""
         height, width = (max(LEAST, side + -side % STRIDES[-1]) for side in picture.shape[:2])
-        # The network wants blue first, one colour behind the other. (`blobFromImage` takes 3 ms for it.)
+        # The network wants blue first, one colour behind the other.
         given = np.zeros((1, 3, height, width), np.float32)
         for plane, colour in zip(given[0], self._cv2.split(picture)[::-1], strict=True):
             plane[: picture.shape[0], : picture.shape[1]] = colour
