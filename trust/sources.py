@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.cli_process import FRAMES, IDS, faces, vectors, write_npz
-from tests.ingest.readers import test_ijb, test_mot
+from tests.ingest.readers import test_lists, test_mot
 from tests.ingest.youtube_miniature import write_youtube_faces
 
 DIMENSION: Final = 16
@@ -65,13 +65,13 @@ def parquet(folder: Path) -> Source:
 
 def _listed(folder: Path, name: str, lines: list[str]) -> Source:
     (folder / name).write_text("\n".join(lines) + "\n")
-    np.save(folder / "f.npy", vectors()[: len(test_ijb.ROWS)])
+    np.save(folder / "f.npy", vectors()[: len(test_lists.ROWS)])
     return Source(folder / name, folder / name, folder / "f.npy")
 
 
 def ijb(folder: Path) -> Source:
     """A list of templates."""
-    return _listed(folder, "ijb.csv", [test_ijb.HEADER, *test_ijb.ROWS])
+    return _listed(folder, "ijb.csv", [test_lists.HEADER, *test_lists.ROWS])
 
 
 def mot(folder: Path) -> Source:

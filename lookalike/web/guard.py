@@ -153,7 +153,7 @@ class Guard:
         return None
 
     def _shows_key(self, request: Request) -> bool:
-        return bool(self._keys) and "authorization" in request.headers
+        return "authorization" in request.headers and bool(self._keys)
 
     def _entering(self, request: Request) -> Response | None:
         """Turn the token into a cookie, once; refuse who has neither. None if the cookie or key is right."""

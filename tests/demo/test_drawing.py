@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lookalike.demo.drawing import draw_face
+from lookalike.demo.drawing import draw_face, photographed, room
 from lookalike.demo.people import Expression, Light, Style, View, Worn, draw_person
 from lookalike.errors import BadInput
 
@@ -103,3 +103,48 @@ def test_people_and_twins_are_told_apart_by_degrees() -> None:
 def test_small_pictures_are_refused() -> None:
     with pytest.raises(BadInput, match="32 pixels wide or more, got size 31"):
         draw_face(PERSON, View(), 31)
+
+
+# Light: what the camera keeps.
+
+
+def test_bytes_are_rounded_and_cut() -> None:
+    picture = np.full((3, 2, 2), -5.0, dtype=np.float32)
+    picture[1] = 99.6
+    picture[2] = 400
+    np.testing.assert_array_equal(photographed(picture, View()), np.broadcast_to((0, 100, 255), (2, 2, 3)))
+
+
+def test_noise_has_its_strength() -> None:
+    picture = np.full((3, 64, 64), 128, dtype=np.float32)
+    grainy = photographed(picture, View(noise=10, grain=1)).astype(float)
+    assert 9 < grainy.std() < 11
+    assert abs(grainy.mean() - 128) < 1
+
+
+def test_blur_keeps_the_mean() -> None:
+    picture = np.zeros((3, 64, 64), dtype=np.float32)
+    picture[:, 24:40, 24:40] = 200
+    soft = photographed(picture, View(blur=0.03)).astype(float)
+    assert soft.max() <= 200
+    assert abs(soft.mean() - picture.mean()) < 0.5
+
+
+# Rooms: size, clutter, determinism.
+
+
+def test_size_and_scale() -> None:
+    assert room(3, 1.0, 40, 3).size == (120, 120)
+
+
+def test_clutter_goes_from_a_plain_wall_to_a_room() -> None:
+    spread = [np.asarray(room(3, clutter, 48)).std(axis=(0, 1)).mean() for clutter in (0.0, 0.5, 1.0)]
+    assert spread[0] == 0
+    assert spread[0] < spread[1] < spread[2]
+
+
+def test_rooms_are_the_same_each_time_but_differ_from_each_other() -> None:
+    first = np.asarray(room(4, 1.0, 32))
+    room.cache_clear()
+    np.testing.assert_array_equal(first, np.asarray(room(4, 1.0, 32)))
+    assert not np.array_equal(first, np.asarray(room(5, 1.0, 32)))

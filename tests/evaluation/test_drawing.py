@@ -2,16 +2,37 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib
+import numpy as np
 import pytest
 from PIL import Image
 
 from lookalike.errors import BadInput
-from lookalike.evaluation.drawing import Figure, contents, line, png, printable, short, svg, table_text
+from lookalike.evaluation.drawing import (
+    LIBRARIES,
+    MOST_STEPS,
+    Figure,
+    around_mean,
+    cdf,
+    check_libraries,
+    checked,
+    contents,
+    line,
+    outline,
+    png,
+    printable,
+    short,
+    svg,
+    table_text,
+    wilson,
+)
 from tests.evaluation.drawings import EVIL, SVG, drawn, every_figure
 
 
@@ -110,3 +131,74 @@ def test_lines_differ_in_colour_and_dashes() -> None:
 )
 def test_names_as_a_figure_prints_them(given: str, shown: str) -> None:
     assert short(given) == shown
+
+
+def test_worked_by_hand() -> None:
+    points, shares = cdf(np.array([0.5, 0.1, 0.5, 0.9]))
+    assert points.tolist() == [0.1, 0.5, 0.9]
+    assert shares.tolist() == [0.25, 0.75, 1.0]
+
+
+def test_outline_goes_from_corner_to_corner() -> None:
+    x, y = outline(np.array([0.5]), 0.0, 1.0)
+    assert x.tolist() == [0.0, 0.5, 1.0]
+    assert y.tolist() == [0.0, 1.0, 1.0]
+
+
+def test_area_above_the_outline_is_the_mean() -> None:
+    values = np.random.default_rng(0).beta(0.7, 2.0, 400)
+    x, y = outline(values, 0.0, 1.0)
+    assert np.sum(np.diff(x) * (1 - y[:-1])) == pytest.approx(values.mean())
+
+
+def test_many_values_are_drawn_with_few_steps() -> None:
+    values = np.random.default_rng(0).uniform(size=20_000)
+    x, y = outline(values, 0.0, 1.0)
+    assert len(x) <= MOST_STEPS + 2
+    assert np.diff(y).max() <= 2 / MOST_STEPS
+    assert np.sum(np.diff(x) * (1 - y[:-1])) == pytest.approx(values.mean(), abs=0.002)
+
+
+@pytest.mark.parametrize("values", [[], [0.1, float("nan")], [float("inf")]])
+def test_nothing_to_draw_is_said(values: list[float]) -> None:
+    with pytest.raises(BadInput, match=r"the ANR of x (is empty|holds NaN)"):
+        checked(np.array(values), "the ANR of x")
+
+
+def test_installed_libraries_pass() -> None:
+    check_libraries()
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_missing_library_is_named_with_its_cure(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, LIBRARIES[name], None)
+    with pytest.raises(BadInput, match=rf"needs {name}.*pip install 'lookalike\[report\]'"):
+        check_libraries()
+
+
+def test_importing_loads_neither() -> None:
+    modules = ("report", "drawing", "figures", "learning")
+    lines = "; ".join(f"import lookalike.evaluation.{name}" for name in modules)
+    check = f"{lines}; import sys; print({{'matplotlib', 'jinja2'}} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "set()"
+
+
+def test_wilson_of_one_in_two() -> None:
+    # z² = 3.8415: centre 0.5, half width 1.96 sqrt(0.125 + 3.8415 / 16) / (1 + 1.9207) = 0.4055.
+    low, high = wilson(1, 2)
+    assert low == pytest.approx(0.0945, abs=1e-4)
+    assert high == pytest.approx(0.9055, abs=1e-4)
+
+
+def test_wilson_at_the_ends() -> None:
+    # All of n: from n / (n + z²) to 1.
+    assert wilson(10, 10) == (pytest.approx(10 / 13.8415, abs=1e-4), 1.0)
+    assert wilson(0, 10) == (0.0, pytest.approx(3.8415 / 13.8415, abs=1e-4))
+
+
+def test_around_mean() -> None:
+    # 0, 2: mean 1, standard deviation sqrt(2), standard error 1.
+    assert around_mean(np.array([0, 2])) == (pytest.approx(1 - 1.96, abs=1e-4), pytest.approx(2.96, abs=1e-4))
+    assert around_mean(np.array([3, 3, 3])) == (3.0, 3.0)
+    assert all(math.isnan(end) for end in around_mean(np.array([3])))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,14 +11,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lookalike import FaceSet, Gallery, evaluate, index, registry, train
+from lookalike import FaceSet, Gallery, Search, __version__, evaluate, index, registry, train
 from lookalike.errors import BadInput, Conflict, NotFound
 from lookalike.evaluation import experiment as module
-from lookalike.evaluation.experiment import Experiment, check_experiment, with_baseline
+from lookalike.evaluation.experiment import (
+    Experiment,
+    check_experiment,
+    labels_fingerprint,
+    record,
+    split,
+    versions,
+    with_baseline,
+)
 from lookalike.evaluation.measures import Evaluation
-from lookalike.evaluation.protocol import leave_one_out, outside
+from lookalike.evaluation.protocol import held_out, leave_one_out, outside
+from lookalike.evaluation.statistics import compare, gains, read_record, words
 from lookalike.gallery.decisions import judge, judged, undo
 from lookalike.indexing.store import TableStore
+from lookalike.parameters import PARAMETERS
+from tests.evaluation.samples import evaluation
 from tests.small_world import small_world
 
 METHODS = ["learnt:references=4,proxies=3", "csls:neighbours=2"]
@@ -309,3 +322,193 @@ def test_in_one_call(made: tuple[Gallery, dict[str, str], list[FaceSet]]) -> Non
         evaluate(sets, labels, ["nonsense"])
     with pytest.raises(BadInput, match="label"):
         evaluate(sets, {}, ["csls"])
+
+
+def test_every_number_is_there_and_people_are_numbers() -> None:
+    result = evaluation()
+    found = record(result, gains(result, "baseline"), {"protocol": "by hand"})
+    text = json.dumps(found, allow_nan=False)
+    assert "person-" not in text
+    assert found["protocol"] == "by hand"
+    assert found["queries"] == 10
+    assert found["rerankers"] == result.to_dict()["rerankers"]
+    assert found["per_query"]["id"] == result.queries
+    assert len(set(found["per_query"]["person"])) == 10
+    assert found["per_query"]["available"] == [1] * 10
+    values = found["per_query"]["values"]["learnt"]["map"]
+    assert sum(values) / 10 == found["rerankers"]["learnt"]["map"]
+    assert set(found["against_baseline"]["learnt"]["map"]) == {"mean", "low", "high", "p", "p_corrected"}
+    assert found["by_seed"]["learnt"] == [found["rerankers"]["learnt"]]
+    assert set(found["parameters"]) == {parameter.name for parameter in PARAMETERS}
+
+
+def test_versions_say_what_made_the_figures() -> None:
+    assert versions()["lookalike"] == __version__
+    assert {"numpy", "scipy", "scikit-learn", "python", "threads"} <= set(versions())
+
+
+def test_labels_have_one_fingerprint_in_any_order() -> None:
+    one = labels_fingerprint({"a": "x", "b": "y"})
+    assert one == labels_fingerprint({"b": "y", "a": "x"})
+    assert one != labels_fingerprint({"a": "y", "b": "x"})
+    assert labels_fingerprint({"a=1:x;1:b": "y"}) != labels_fingerprint({"a": "x", "b": "y"})
+
+
+def run(better: bool = False, **facts: Any) -> dict[str, Any]:
+    result = evaluation(better)
+    found = record(result, gains(result, "baseline"), {"seeds": [0], **facts})
+    return json.loads(json.dumps(found, allow_nan=False))
+
+
+def test_what_changed_is_tested_query_by_query() -> None:
+    found = compare(run(), run(better=True))
+    assert found.shared_queries == 10
+    lines = {(line.method, line.measure): line for line in found.lines}
+    gain = lines["learnt", "map"]
+    assert gain.second == 1.0
+    assert gain.change is not None
+    assert gain.change.difference.mean == pytest.approx(gain.second - gain.first)
+    assert gain.change.p == 2 / 2**10
+    same = lines["baseline", "map"]
+    assert same.change is not None
+    assert same.change.p == 1.0
+    assert lines["learnt", "anr_q98"].change is None  # a quantile is no mean over queries
+    assert words(found).startswith(
+        "On 10 shared queries, these changed beyond chance (p < 0.05, corrected for"
+    )
+    assert "baseline" not in words(found)
+    assert gain.p_corrected == 2 * gain.change.p  # two methods
+
+
+def test_nothing_changed() -> None:
+    assert words(compare(run(), run())) == "On 10 shared queries, no measure changed beyond chance."
+
+
+def test_what_made_them_differ_is_told() -> None:
+    found = compare(run(similarity="a", protocol="split"), run(similarity="b", protocol="split"))
+    assert found.differences == ["similarity"]
+
+
+def test_methods_of_one_run_only() -> None:
+    first, second = run(), run()
+    for place in (second["rerankers"], second["per_query"]["values"]):
+        place["other"] = place.pop("learnt")
+    found = compare(first, second)
+    assert (found.only_first, found.only_second) == (["learnt"], ["other"])
+    assert {line.method for line in found.lines} == {"baseline"}
+    for place in (second["rerankers"], second["per_query"]["values"]):
+        place.pop("baseline")
+    with pytest.raises(BadInput, match="no method in common"):
+        compare(first, second)
+
+
+def test_queries_are_paired_by_their_name() -> None:
+    first, second = run(), run(better=True)
+    asked = second["per_query"]
+    asked["id"] = [*asked["id"][::-1][:9], "elsewhere"]
+    assert compare(first, second).shared_queries == 9
+    asked["id"] = ["clip-1"] * 10  # random splits may ask twice
+    found = compare(first, second)
+    assert found.shared_queries == 0
+    assert words(found).startswith("No test was made: a run of several splits asks for some sets twice")
+    asked["id"] = [f"elsewhere-{place}" for place in range(10)]
+    assert words(compare(first, second)) == "No test was made: the runs asked for different sets."
+
+
+def test_figures_without_queries_are_compared_but_not_tested() -> None:
+    first, second = run(), run()
+    second.pop("per_query")
+    found = compare(first, second)
+    assert all(line.change is None for line in found.lines)
+    assert "only a report.json has them" in words(found)
+    assert json.dumps(found.to_dict())
+
+
+def test_a_folder_or_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(run()), encoding="utf-8-sig")
+    assert read_record(tmp_path) == read_record(tmp_path / "report.json") == run()
+
+
+def spoilt(change: str) -> dict[str, Any]:
+    given = copy.deepcopy(run())
+    if change == "no methods":
+        given.pop("rerankers")
+    elif change == "no measure":
+        given["rerankers"]["learnt"].pop("map")
+    elif change == "text for a measure":
+        given["rerankers"]["learnt"]["map"] = "high"
+    elif change == "short":
+        given["per_query"]["values"]["learnt"]["map"].pop()
+    elif change == "text for a value":
+        given["per_query"]["values"]["learnt"]["map"][0] = "x"
+    elif change == "other methods":
+        given["per_query"]["values"].pop("learnt")
+    return given
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["no methods", "no measure", "text for a measure", "short", "text for a value", "other methods"],
+)
+def test_what_is_no_record_is_refused(tmp_path: Path, change: str) -> None:
+    (tmp_path / "x.json").write_text(json.dumps(spoilt(change)))
+    with pytest.raises(BadInput, match="is not the record of an evaluation"):
+        read_record(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[1, 2]", "3", "null", "\x00", '{"rerankers": NaN}', "[" * 99999]
+)
+def test_what_is_no_json_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(BadInput, match=r"report\.json of a report"):
+        read_record(tmp_path / "x.json")
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="there is no file"):
+        read_record(tmp_path / "x.json")
+    (tmp_path / "b.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadInput, match="is not JSON"):
+        read_record(tmp_path / "b.json")
+
+
+def test_one_set_of_everybody_who_has_two_is_taken_out() -> None:
+    sets, labels = small_world(people=5, sets=3)
+    sets.append(FaceSet("lonely", np.random.default_rng(9).normal(size=(3, sets[0].dimension))))
+    labels["lonely"] = "hermit"
+    tables = index(sets)
+    smaller, queries = split(tables, labels, np.random.default_rng(0))
+    assert sorted(labels[id] for id in queries) == sorted(set(labels.values()) - {"hermit"})
+    assert set(smaller.ids) | set(queries) == set(labels)
+    assert not set(smaller.ids) & set(queries)
+    assert "lonely" in smaller.ids
+    # The gallery is indexed as if the queries had never been there.
+    fresh = index([one for one in sets if one.id in smaller.ids])
+    for found, expected in zip(smaller.neighbours, fresh.neighbours, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    again = split(tables, labels, np.random.default_rng(0))
+    assert list(again.queries) == list(queries)
+    assert any(list(split(tables, labels, np.random.default_rng(n)).queries) != list(queries) for n in (1, 2))
+
+
+def test_held_out_queries_get_what_an_outside_query_gets() -> None:
+    sets, labels = small_world(people=5, sets=3)
+    tables = index(sets)
+    smaller, queries = split(tables, labels, np.random.default_rng(1))
+    reranker = train(smaller, "learnt")
+    result = held_out(smaller, {"learnt": reranker}, queries, labels)
+    search = Search(smaller, reranker)
+    by_id = {one.id: one for one in sets}
+    for id, ranks in zip(result.queries, result.runs["learnt"][0], strict=True):
+        ids = search.find(by_id[id]).ids
+        assert [ids.index(one) + 1 for one in ids if labels[one] == labels[id]] == ranks.tolist()
+    assert result.ranked == len(smaller)
+    assert result.distractors == 0
+
+
+def test_labels_must_fit() -> None:
+    sets, labels = small_world(people=3)
+    labels.pop(sets[0].id)
+    with pytest.raises(BadInput, match="have no label"):
+        split(index(sets), labels, np.random.default_rng(0))

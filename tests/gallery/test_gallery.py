@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lookalike.errors import BadInput, Conflict, NotFound, StorageFailed
+from lookalike.errors import BadInput, Conflict, GalleryUnreadable, NotFound, StorageFailed
 from lookalike.faceset import FaceSet, Sighting
 from lookalike.gallery.gallery import Gallery
-from tests.gallery.samples import QUICK, a_set
+from tests.gallery.samples import QUICK, a_file, a_set, edit
 
 # What goes in comes out.
 
@@ -331,3 +331,50 @@ def test_an_unchanged_list_of_sets_is_read_once(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr("lookalike.gallery.set_rows.contents", never)
         assert gallery.fingerprint() == first
         assert list(gallery.contents()) == ["a"]
+
+
+# Sets kept apart: each pair once, both ways the same, or damage is named.
+
+
+def test_pairs(gallery: Gallery) -> None:
+    # Ids in another order than the numbers that SQLite gives them.
+    for name in "cab":
+        gallery.add(a_set(name))
+    assert gallery.keep_file(a_file("1"), [a_set("d")], apart=iter([("d", "a"), ("a", "c"), ("c", "a")]))
+    assert gallery.keep_file(a_file("2"), [], apart=[("a", "d"), ["b", "c"]])
+    assert gallery.apart() == [("a", "c"), ("a", "d"), ("b", "c")]
+    assert gallery._opened.connection.execute(
+        "SELECT count(*) FROM apart WHERE first < second"
+    ).fetchone() == (3,)
+    gallery.remove(["c"])
+    assert gallery.apart() == [("a", "d")]
+
+
+@pytest.mark.parametrize("wrong", [["ab"], [("a", "a")], [("a",)], [("a", "b", "c")], [None]])
+def test_what_is_no_pair_is_said(gallery: Gallery, wrong: list[object]) -> None:
+    with pytest.raises(BadInput, match="a pair of two ids"):
+        gallery.keep_file(a_file(), [a_set("a"), a_set("b")], apart=wrong)
+    assert len(gallery) == 0
+
+
+def test_both_must_be_there(gallery: Gallery) -> None:
+    with pytest.raises(NotFound, match="no set 'b'"):
+        gallery.keep_file(a_file(), [a_set("a")], apart=[("a", "b")])
+    assert (len(gallery), gallery.files(), gallery.descriptor) == (0, [], None)
+
+
+@pytest.mark.parametrize("change", ["second = 3", "second = 9", "checksum = x'00'", "checksum = 'text'"])
+def test_damage_is_found_out(path: Path, change: str) -> None:
+    with Gallery(path, create=True) as gallery:
+        gallery.keep_file(a_file(), [a_set(name) for name in "abc"], apart=[("a", "b")])
+    edit(path, f"UPDATE apart SET {change}")
+    with Gallery(path) as gallery, pytest.raises(GalleryUnreadable, match="not the pair that was kept apart"):
+        gallery.apart()
+
+
+def test_a_renamed_set_is_found_out(path: Path) -> None:
+    with Gallery(path, create=True) as gallery:
+        gallery.keep_file(a_file(), [a_set("a"), a_set("b")], apart=[("a", "b")])
+    edit(path, "UPDATE sets SET id = CASE id WHEN 'a' THEN x'00' ELSE id END")
+    with Gallery(path) as gallery, pytest.raises(GalleryUnreadable, match="not the pair"):
+        gallery.apart()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.errors import BadInput, NotFound
-from lookalike.ingest.files import find_files, holds_media
+from lookalike.errors import BadInput, NotFound, is_folder, readable, unreadable
+from lookalike.ingest.files import START, Media, find_files, holds_media, promises_media, recognise
 from tests import media
 
 
@@ -171,3 +171,108 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="neither a photo nor a video"):
         find_files(tmp_path / "a.txt")
     assert find_files(tmp_path).media == []
+
+
+# Files are recognised by what is in them.
+
+CONTAINERS = {
+    ".mp4": "mov",
+    ".mov": "mov",
+    ".mkv": "matroska",
+    ".webm": "matroska",
+    ".avi": "avi",
+    ".mts": "mpegts",
+}
+
+
+def start(path: Path) -> bytes:
+    return path.read_bytes()[:START]
+
+
+@pytest.mark.parametrize("suffix", CONTAINERS)
+def test_films_under_any_name(tmp_path: Path, suffix: str) -> None:
+    film = media.video(tmp_path, suffix)
+    assert recognise(start(film)) == Media("video", CONTAINERS[suffix])
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".png", ".webp", ".tiff", ".bmp", ".heic", ".gif"])
+def test_photos_under_any_name(tmp_path: Path, suffix: str) -> None:
+    assert recognise(start(media.photo(tmp_path, suffix))) == Media("photo")
+
+
+@pytest.mark.parametrize("packet", [188, 192])
+def test_transport_streams_with_and_without_time_codes(packet: int) -> None:
+    lead = packet - 188
+    one = b"\0" * lead + b"G" + b"\x40" * 187
+    assert recognise(one * 6) == Media("video", "mpegts")
+    assert recognise(b"G" + b"\x40" * 1000) is None
+
+
+def test_what_names_other_files_is_neither(tmp_path: Path) -> None:
+    film = media.video(tmp_path)
+    for made in (
+        media.playlist(tmp_path, film.name),
+        media.disguised_playlist(tmp_path, film.name),
+        media.concat_script(tmp_path, film.name),
+        media.text(tmp_path),
+    ):
+        assert recognise(start(made)) is None
+
+
+@pytest.mark.parametrize("given", [b"", b"\0", b"RIFF", b"PK\x03\x04", b"%PDF-1.7", b"....ftyq"])
+def test_the_rest_is_neither(given: bytes) -> None:
+    assert recognise(given) is None
+
+
+def test_names_that_promise_a_film() -> None:
+    assert promises_media(Path("a.MP4"))
+    assert promises_media(Path("a.jpeg"))
+    assert not promises_media(Path("a.txt"))
+
+
+# Paths in sentences: any path can be written, any refusal of the disk becomes words.
+
+
+def test_readable_is_always_valid_text():
+    assert readable("a/ü.jpg") == "a/ü.jpg"
+    assert readable(os.fsdecode(b"a\xff.jpg")) == r"a\xff.jpg"
+    assert readable("half \ud800").encode("utf-8") == rb"half \ud800"
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "words"),
+    [
+        (FileNotFoundError(2, "No such file"), NotFound, "no file or folder 'x'"),
+        (NotADirectoryError(20, "Not a directory"), NotFound, "check the path"),
+        (PermissionError(13, "Permission denied"), BadInput, "permission"),
+        (OSError(5, "Input/output error"), BadInput, "Input/output error"),
+        (ValueError("embedded null byte"), BadInput, "null byte"),
+    ],
+)
+def test_refusals_of_the_disk(tmp_path, reason, kind, words):
+    error = unreadable(tmp_path.relative_to(tmp_path) / "x", reason)
+    assert type(error) is kind
+    assert words in str(error)
+
+
+def test_folder_or_file(tmp_path):
+    (tmp_path / "file").touch()
+    assert is_folder(tmp_path)
+    assert not is_folder(tmp_path / "file")
+
+
+def test_neither_folder_nor_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInput, match="neither a file nor a folder"):
+        is_folder(tmp_path / "pipe")
+    with pytest.raises(NotFound, match="missing"):
+        is_folder(tmp_path / "missing")
+    for odd in ("a\0b", "half \ud800", "x" * 300):
+        with pytest.raises(BadInput):
+            is_folder(tmp_path / odd)
+
+
+def test_link_to_itself(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(BadInput, match="loop"):
+        is_folder(tmp_path / "loop")

@@ -21,7 +21,7 @@ from lookalike.ingest.footage import Added, add_footage
 from lookalike.ingest.plan import Plan
 from lookalike.progress import Step
 from tests import media
-from tests.ingest.test_dates import dated_photo
+from tests.ingest.test_header import dated_photo
 
 
 @pytest.fixture(scope="module")

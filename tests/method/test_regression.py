@@ -4,10 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.svm import SVR
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lookalike.method.regression import draw_examples, draw_near_examples, features_about, mutual_nearest
+from lookalike.errors import BadInput
+from lookalike.kernels.svr import rbf
+from lookalike.method import regression
+from lookalike.method.metafeatures import metafeatures
+from lookalike.method.proxies import proxy_slots
+from lookalike.method.regression import (
+    PENALTIES,
+    QUERIES,
+    TARGETS,
+    Regression,
+    Settings,
+    TrainingSet,
+    balanced_error,
+    choose_penalty,
+    draw_examples,
+    draw_near_examples,
+    far_from,
+    features_about,
+    features_asked,
+    mutual_nearest,
+)
 from lookalike.method.tables import Tables
-from tests.method.samples import A, B, C, random_sets, tables_of
+from lookalike.parameters import EPSILON, GAMMA, PENALTY
+from lookalike.search.estimator import QuasiTransitiveRegressor
+from tests.method.samples import A, B, C, random_sets, row_of, tables_of
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -161,3 +188,308 @@ def test_near_examples_are_bounded_and_repeat() -> None:
 
 def test_a_set_alone_has_no_near_examples() -> None:
     assert draw_near_examples(tables_of(random_sets(1)), rng()).x.shape == (0, 5)
+
+
+# What retrieval asks of a regressor, and how much of it is unlike its training.
+
+
+def test_each_number_common_and_the_pair_never_seen() -> None:
+    rng = np.random.default_rng(0)
+    line = rng.normal(size=1000)
+    training = np.column_stack([line, line + 0.01 * rng.normal(size=1000)])
+    inside, across = np.array([[0.5, 0.5]]), np.array([[0.5, -0.5]])
+    assert far_from(training, inside) == 0.0
+    assert far_from(training, across) == 1.0
+    assert far_from(training, training) == pytest.approx(0.01, abs=0.001)
+
+
+def test_nothing_to_compare() -> None:
+    assert far_from(np.empty((0, 5)), np.ones((3, 5))) == 0.0
+    assert far_from(np.ones((9, 5)), np.empty((0, 5))) == 0.0
+
+
+def test_a_number_that_never_changes_in_training() -> None:
+    rng = np.random.default_rng(0)
+    training = np.column_stack([rng.normal(size=100), np.ones(100)])
+    assert far_from(training, np.array([[0.0, 1.0]])) == 0.0
+    assert far_from(training, np.array([[0.0, 0.9]])) == 1.0
+
+
+def test_a_query_a_proxy_and_a_target_by_hand() -> None:
+    # A asks about C through B: sim(A, B), sim(A, C), sim(B, C), B0.B1, C1.C0.
+    found = features_about(tables_of([A, B, C]), 0, np.array([2]), 10)
+    np.testing.assert_allclose(found, [[[0.8, 0.28, 0.96, 0.8, 0.0]]], atol=1e-6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.integers(2, 14), st.integers(0, 9), st.integers(1, 4), st.sampled_from(["max_max", "max_correlation"])
+)
+def test_some_targets_are_told_as_all_are(count: int, seed: int, proxies: int, similarity: str) -> None:
+    tables = tables_of(random_sets(count, seed=seed, smallest=2), similarity, count=5)
+    query = seed % count
+    targets = np.array([number for number in range(count) if number != query and (number + seed) % 3])
+    if not len(targets):
+        return
+    row = row_of(tables, query)
+    whole = metafeatures(row, tables, proxy_slots(tables.neighbours, proxies, query))
+    np.testing.assert_array_equal(features_about(tables, query, targets, proxies), whole[targets])
+
+
+def test_the_sample_is_the_same_each_time() -> None:
+    tables = tables_of(random_sets(30, seed=2))
+    once, again = (features_asked(tables, 3) for _ in range(2))
+    np.testing.assert_array_equal(once, again)
+    # Every set asks, about 20 of the others, three proxies each.
+    assert min(30, QUERIES) == 30
+    assert once.shape == (30 * TARGETS * 3, 5)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_nobody_to_ask(count: int) -> None:
+    # A set alone has no target, two sets have no proxy between them.
+    assert features_asked(tables_of(random_sets(count)), 3).shape == (0, 5)
+
+
+# The penalty is the one that errs least on held-out references.
+
+
+class Said:
+    """Answers the first number of each row."""
+
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        return rows[:, 0]
+
+
+def test_error_by_hand() -> None:
+    # Same person: 0.6 and 3 (clipped to 1) are wrong by 0.4 and 0, so 0.2. Others: -1 (clipped to 0), 0.5,
+    # 0.1 and 0.2 are wrong by 0.2 on average. Both kinds count the same, however many there are.
+    x = np.array([[0.6], [3.0], [-1.0], [0.5], [0.1], [0.2]])
+    rows = TrainingSet(x, np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
+    assert balanced_error(Said(), rows) == pytest.approx(0.2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("best", PENALTIES)
+def test_the_least_error_wins(best: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = tables_of(random_sets(30, seed=1, smallest=2))
+    asked: list[tuple[float, int]] = []
+
+    def fit(x: np.ndarray, y: np.ndarray, settings: Settings) -> float:
+        asked.append((settings.penalty, len(x)))
+        return settings.penalty
+
+    def error(made: float, rows: TrainingSet) -> float:
+        # Ten references of thirty are held out, and tried as retrieval meets them.
+        assert len(rows.x) == len(draw_near_examples(tables, rng(), proxies=3, chosen=held_out).x)
+        return abs(np.log(made / best))
+
+    monkeypatch.setattr(regression, "fit_regression", fit)
+    monkeypatch.setattr(regression, "balanced_error", error)
+    references = np.arange(30)
+    held_out = references[2::3]
+    drawn: list[list[int]] = []
+
+    def draw(some: np.ndarray) -> TrainingSet:
+        drawn.append(some.tolist())
+        return TrainingSet(np.zeros((2, 5)), np.array([0.0, 1.0]))
+
+    found = choose_penalty(tables, rng(), references, 3, draw, Settings(), lambda rows: rows)
+    assert found == best
+    assert sorted(one for one, _ in asked) == sorted(PENALTIES)
+    assert drawn == [[number for number in range(30) if number not in held_out]]
+
+
+def test_of_equal_ones_the_smallest(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = tables_of(random_sets(30, seed=1, smallest=2))
+    monkeypatch.setattr(regression, "balanced_error", lambda made, rows: 0.25)
+    rows = TrainingSet(rng().random((20, 5)), np.repeat([0.0, 1.0], 10))
+    found = choose_penalty(tables, rng(), np.arange(30), 3, lambda some: rows, Settings(), lambda x: x)
+    assert found == min(PENALTIES)
+
+
+def test_nothing_to_try_them_on_is_the_papers() -> None:
+    tables = tables_of(random_sets(2, smallest=2))
+    rows = TrainingSet(np.zeros((2, 5)), np.array([0.0, 1.0]))
+    found = choose_penalty(tables, rng(), np.arange(2), 3, lambda some: rows, Settings(), lambda x: x)
+    assert found == PENALTIES[0] == 1000.0
+
+
+def test_a_regression_is_what_is_judged() -> None:
+    made = Regression(np.zeros((1, 5)), np.array([0.0]), 0.75, 0.2, 0.0, 0.0, 1)
+    rows = TrainingSet(np.zeros((3, 5)), np.array([1.0, 0.0, 0.0]))
+    assert balanced_error(made, rows) == pytest.approx((0.25 + 0.75) / 2)
+
+
+# The regressor: scikit-learn's rules for estimators, and libsvm's optimum.
+
+
+@parametrize_with_checks([QuasiTransitiveRegressor()])
+def test_is_an_estimator_of_scikit_learn(estimator: QuasiTransitiveRegressor, check) -> None:
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    """1,500 rows as the method draws them from a small gallery."""
+    tables = tables_of(random_sets(30, seed=2, people=8, smallest=4, largest=9), count=6)
+    x, y = draw_examples(tables, np.random.default_rng(1), most=1500)
+    assert len(x) == 1500
+    return x, y
+
+
+@pytest.fixture(scope="module")
+def fitted(rows: tuple[np.ndarray, np.ndarray]) -> QuasiTransitiveRegressor:
+    return QuasiTransitiveRegressor().fit(*rows)
+
+
+def test_defaults_are_the_paper_s() -> None:
+    given = QuasiTransitiveRegressor().get_params()
+    assert (
+        (given["epsilon"], given["penalty"], given["gamma"]) == (EPSILON, PENALTY, GAMMA) == (0.4, 1000, 0.2)
+    )
+
+
+def test_agrees_with_libsvm(fitted: QuasiTransitiveRegressor, rows: tuple[np.ndarray, np.ndarray]) -> None:
+    x, y = rows
+    theirs = SVR(kernel="rbf", gamma=GAMMA, C=PENALTY, epsilon=EPSILON, cache_size=500).fit(x, y)
+    duals, support = theirs.dual_coef_[0], theirs.support_vectors_
+    beyond = np.maximum(np.abs(y - theirs.predict(x)) - EPSILON, 0)
+    objective = 0.5 * duals @ rbf(support, support, GAMMA) @ duals + PENALTY * beyond.sum()
+    assert fitted.objective_ == pytest.approx(objective, rel=0.005)
+    assert fitted.gap_ <= 1e-6 * fitted.objective_
+    np.testing.assert_allclose(fitted.predict(x), theirs.predict(x), atol=0.02)
+    # Between the rows too: midpoints of neighbours in the list.
+    between = (x[1:] + x[:-1]) / 2
+    np.testing.assert_allclose(fitted.predict(between), theirs.predict(between), atol=0.02)
+
+
+def test_objective_is_that_of_its_own_predictions(
+    fitted: QuasiTransitiveRegressor, rows: tuple[np.ndarray, np.ndarray]
+) -> None:
+    x, y = rows
+    centres, weights = fitted.landmarks_, fitted.weights_
+    beyond = np.maximum(np.abs(y - fitted.predict(x)) - EPSILON, 0)
+    own = 0.5 * weights @ rbf(centres, centres, GAMMA) @ weights + PENALTY * beyond.sum()
+    assert fitted.objective_ == pytest.approx(own, rel=1e-4)
+
+
+def test_believes_positives_more_than_negatives(
+    fitted: QuasiTransitiveRegressor, rows: tuple[np.ndarray, np.ndarray]
+) -> None:
+    x, y = rows
+    assert fitted.predict(x[y == 1]).mean() > fitted.predict(x[y == 0]).mean() + 0.1
+
+
+def test_one_row_equals_many(fitted: QuasiTransitiveRegressor, rows: tuple[np.ndarray, np.ndarray]) -> None:
+    x = rows[0][:40]
+    alone = np.concatenate([fitted.predict(x[place : place + 1]) for place in range(40)])
+    np.testing.assert_array_equal(fitted.predict(x), alone)
+
+
+def test_arrays_keep_every_bit(fitted: QuasiTransitiveRegressor, rows: tuple[np.ndarray, np.ndarray]) -> None:
+    arrays = fitted.to_arrays()
+    assert all(isinstance(array, np.ndarray) and array.dtype == np.float64 for array in arrays.values())
+    again = QuasiTransitiveRegressor.from_arrays(arrays)
+    np.testing.assert_array_equal(again.predict(rows[0]), fitted.predict(rows[0]))
+    assert set(again.to_arrays()) == set(arrays)
+    for name, array in again.to_arrays().items():
+        np.testing.assert_array_equal(array, arrays[name])
+
+
+def test_threads_do_not_show_in_a_fit(
+    rows: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("LOOKALIKE_THREADS", threads)
+        part = QuasiTransitiveRegressor().fit(rows[0][:300], rows[1][:300])
+        found.append(part.predict(rows[0]))
+    np.testing.assert_array_equal(*found)
+
+
+def test_few_landmarks_are_enough_for_some_answer(rows: tuple[np.ndarray, np.ndarray]) -> None:
+    part = QuasiTransitiveRegressor(most_landmarks=5).fit(*rows)
+    assert part.landmarks_.shape == (5, 5)
+    assert part.objective_ >= QuasiTransitiveRegressor(most_landmarks=20).fit(*rows).objective_
+
+
+def test_rows_the_search_left_out_are_explained_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lookalike.method import regression
+
+    monkeypatch.setattr(regression, "SEARCHED", 64)
+    rng = np.random.default_rng(0)
+    x = rng.random((400, 3)) * 0.1
+    x[201] = 5.0  # far from everything; with 64 of 400 rows searched, this one is passed over
+    y = rng.integers(0, 2, 400).astype(float)
+    y[201] = 30.0
+    part = QuasiTransitiveRegressor().fit(x, y)
+    assert (part.landmarks_ == 5.0).all(axis=1).any()
+    assert part.predict(x[201:202])[0] == pytest.approx(30.0, abs=0.41)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": -0.1},
+        {"epsilon": np.nan},
+        {"penalty": 0},
+        {"penalty": -1},
+        {"gamma": 0},
+        {"gamma": np.nan},
+        {"tolerance": 0},
+        {"rank_tolerance": -1e-9},
+        {"most_landmarks": 0},
+    ],
+    ids=str,
+)
+def test_impossible_parameters_are_refused(wrong: dict[str, float]) -> None:
+    [name] = wrong
+    with pytest.raises(ValueError, match=rf"{name} must be (greater than|at least) 0, got"):
+        QuasiTransitiveRegressor(**wrong).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_constructor_only_stores() -> None:
+    assert clone(QuasiTransitiveRegressor(gamma=-3)).gamma == -3
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"landmarks": None},
+        {"weights": None},
+        {"training": None},
+        {"weights": np.ones(3)},
+        {"weights": np.ones((2, 2))},
+        {"landmarks": np.ones(5)},
+        {"landmarks": np.ones((7, 5))},
+        {"intercept": np.empty(0)},
+        {"intercept": np.array([np.nan])},
+        {"gamma": np.array(["wide"])},
+        {"training": np.ones(2)},
+    ],
+    ids=str,
+)
+def test_bad_arrays_are_refused(
+    fitted: QuasiTransitiveRegressor, damage: dict[str, np.ndarray | None]
+) -> None:
+    arrays = {name: array for name, array in {**fitted.to_arrays(), **damage}.items() if array is not None}
+    with pytest.raises(BadInput, match="these arrays are not a stored regressor"):
+        QuasiTransitiveRegressor.from_arrays(arrays)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"training": np.array([1.0, 1.0, np.inf])},
+        {"gamma": np.array([-0.2])},
+        {"landmarks": "third axis"},
+    ],
+    ids=str,
+)
+def test_damaged_arrays(damage: dict) -> None:
+    rng = np.random.default_rng(0)
+    arrays = QuasiTransitiveRegressor().fit(rng.random((20, 5)), rng.integers(0, 2, 20)).to_arrays()
+    if "landmarks" in damage:
+        damage = {"landmarks": arrays["landmarks"][:, :, None]}
+    with pytest.raises(BadInput, match="not a stored regressor"):
+        QuasiTransitiveRegressor.from_arrays({**arrays, **damage})

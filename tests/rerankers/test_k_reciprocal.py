@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lookalike.errors import BadInput
-from lookalike.rerankers.k_reciprocal import KReciprocal
+from lookalike.method.neighbours import nearest_lists
+from lookalike.rerankers.k_reciprocal import KReciprocal, PairScores
 from tests.rerankers.worked import FIVE, ask, both_ways, random_table, world
 
 
@@ -116,3 +117,24 @@ def test_all_weight_on_the_baseline_is_its_order(inside: bool) -> None:
 def test_options_out_of_range_are_refused(wrong: dict[str, object], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         KReciprocal(**wrong).check()
+
+
+# Similarities of chosen pairs, in lists or not.
+
+
+def test_every_pair_has_its_similarity() -> None:
+    table = random_table(9, seed=6)
+    tables, row = world(table, inside=False)
+    pairs = PairScores(nearest_lists(tables, 2), tables)
+    a, b = (side.ravel() for side in np.indices((9, 9)))
+    for _ in range(2):  # compared, then remembered
+        np.testing.assert_array_equal(pairs.of(a, b, row), table.ravel())
+
+
+def test_what_was_compared_is_not_compared_again() -> None:
+    tables, row = world(random_table(9, seed=6), inside=False)
+    pairs = PairScores(nearest_lists(tables, 2), tables)
+    a, b = (side.ravel() for side in np.indices((8, 8)))
+    once = pairs.of(a, b, row)
+    tables.similarity.table = np.full((9, 9), np.nan)
+    np.testing.assert_array_equal(pairs.of(a, b, row), once)

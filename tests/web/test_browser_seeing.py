@@ -13,7 +13,7 @@ from lookalike.demo.footage import draw_footage, write_footage
 from lookalike.gallery import decisions
 from lookalike.web.catalogue import key_of
 from tests import media
-from tests.ingest.test_dates import dated_photo
+from tests.ingest.test_header import dated_photo
 from tests.once import made_once
 from tests.web.chromium import PHONE, Visit, chromium_path
 

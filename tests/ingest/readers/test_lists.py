@@ -1,10 +1,13 @@
 """IJB-B and IJB-C in miniature: templates become sets, people are not read, bad lists are refused."""
 
+import io
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from lookalike.errors import BadInput, NotFound
-from lookalike.ingest.readers.lists import is_ijb, read_ijb
+from lookalike.ingest.readers.lists import MOST_CHARACTERS, is_ijb, read_ijb, short_lines
 
 # The columns of the real file, of which most say what nobody here may know.
 HEADER = "TEMPLATE_ID,SUBJECT_ID,FILENAME,SIGHTING_ID,FACE_X,FACE_Y,FACE_WIDTH,FACE_HEIGHT,GENDER,SKINTONE"
@@ -146,3 +149,18 @@ def test_features_for_another_list(path):
 def test_nothing_there(path):
     with pytest.raises(NotFound, match="G1"):
         read_ijb(path, path)
+
+
+# Lines of a list are read one by one, and a line that never ends is refused.
+
+
+def test_lines_keep_their_ends():
+    text = "a\n\nlast"
+    assert list(short_lines(Path("x"), io.StringIO(text))) == ["a\n", "\n", "last"]
+
+
+def test_a_line_that_is_too_long():
+    longest = "x" * (MOST_CHARACTERS - 1) + "\n"
+    assert list(short_lines(Path("x"), io.StringIO(longest))) == [longest]
+    with pytest.raises(BadInput, match=r"'x' has more than 100,000 characters in line 2: write one line"):
+        list(short_lines(Path("x"), io.StringIO("a\n" + "x" + longest)))
