@@ -54,6 +54,7 @@ JUSTIFIED = {
     "evaluation.figures": "one function for each figure",
     "evaluation.learning": "figures of what the regressor learns from",
     "evaluation.protocol": "who asks, and what is ranked: what people look for by this name",
+    "evaluation.sampling": "figures of what choosing faces costs",
     "evaluation.verdict": "an evaluation in words",
     "ingest.remote": "films described by the workers of an engine",
     "ingest.shots": "cuts: what people look for by this name",

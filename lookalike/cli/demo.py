@@ -100,7 +100,7 @@ def run(folder: Path, seed: int, track: Track) -> Path:
             *_reasons(search, query, shown),
             "",
             f"Picture   {folder / 'ranking.png'}",
-            f"Report    {_report(folder, experiment, result)}",
+            f"Report    {_report(folder, experiment, result, track)}",
             f"Page      {sys.argv[0]} serve {shlex.quote(str(path))}",
             f"Yours     {sys.argv[0]} open FOLDER",
         ]
@@ -122,14 +122,14 @@ def _reasons(search: Search, query: str, shown: Answer) -> list[str]:
     ]
 
 
-def _report(folder: Path, experiment: Experiment, result: Evaluation) -> str:
+def _report(folder: Path, experiment: Experiment, result: Evaluation, track: Track) -> str:
     """Write the report and say where; without the libraries that draw it, say how to get them."""
     try:
         check_libraries()
     except BadInput as reason:
         return f"none: {reason}"
     command = f"lookalike demo --out {shlex.quote(str(folder))}"
-    report(folder / REPORT, experiment, result, command=command)
+    report(folder / REPORT, experiment, result, faces=True, command=command, track=track)
     return f"{folder / REPORT / 'report.html'} (how well each method finds these people)"
 
 

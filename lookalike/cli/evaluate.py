@@ -93,6 +93,7 @@ def evaluate(
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also write a report with figures to this folder.")
     ] = None,
+    faces: Annotated[bool, typer.Option("--faces", help="Show pictures of faces in the report.")] = False,
     suspects: Annotated[
         bool,
         typer.Option(
@@ -113,10 +114,10 @@ def evaluate(
     from lookalike.search.question import read_queries
 
     if suspects:
-        if split or queries or count_query or decisions or by or report or seeds is not None:
+        if split or queries or count_query or decisions or by or report or faces or seeds is not None:
             raise typer.BadParameter(
                 "--suspects measures nothing: leave out --split, --queries, --count-query, --decisions, "
-                "--by, --report and --seeds"
+                "--by, --report, --faces and --seeds"
             )
         _suspects(
             gallery, labels, rerankers or PLAIN, similarity, prepare, seed, engine, address, json, quiet
@@ -142,6 +143,8 @@ def evaluate(
         raise typer.BadParameter(
             "--decisions has no report: its figures and tests are about searches that know of none"
         )
+    if faces and report is None:
+        raise typer.BadParameter("--faces is about a report: give --report DIR too")
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
         raise typer.BadParameter(f"--seeds must be from 1 to {MOST_SEEDS}, got {seeds}")
     if report is not None:
@@ -172,7 +175,7 @@ def evaluate(
         if report is not None:
             from lookalike.evaluation.report import report as write
 
-            write(report, experiment, result, _command(), parted)
+            write(report, experiment, result, faces, _command(), track, parted)
         experiment.finish()
     if json:
         print_json(result.to_dict() | ({} if parted is None else {"by": parted.to_dict()}))

@@ -29,6 +29,7 @@ from lookalike.evaluation.figures import (
 )
 from lookalike.evaluation.learning import Met, features_met, retrieval_features, training_features
 from lookalike.evaluation.measures import MEASURES, Evaluation, harm, per_query, words
+from lookalike.evaluation.sampling import selection_figures
 from lookalike.evaluation.statistics import Gains, Grouped, gains
 from lookalike.evaluation.verdict import (
     MAIN,
@@ -43,6 +44,7 @@ from lookalike.evaluation.verdict import (
     verdict,
 )
 from lookalike.method.regression import far_from
+from lookalike.progress import Track, silent
 
 MARK: Final = ".lookalike-report"
 MARK_TEXT: Final = "Made by `lookalike evaluate --report`, which replaces what is here.\n"
@@ -214,7 +216,9 @@ def report(
     folder: Path,
     experiment: Experiment,
     evaluation: Evaluation,
+    faces: bool = False,
     command: str = "",
+    track: Track = silent,
     parted: Grouped | None = None,
 ) -> dict[str, Any]:
     """Write the report of an evaluation into a folder, and return its record.
@@ -226,8 +230,12 @@ def report(
     experiment : Experiment
     evaluation : Evaluation
         What it found.
+    faces : bool
+        Whether pictures of faces may be in the report.
     command : str
         How to make the report again.
+    track : callable
+        Shows progress.
     parted : Grouped, optional
         The evaluation by groups of queries.
 
@@ -255,7 +263,8 @@ def report(
     for name in measured:
         if name == (focus or BASELINE):
             said.insert(max(1, len(said) - 1), words(name, measured[name]))
-    figures = [*_figures(evaluation, found, focus), *_feature_figures(met)]
+    selected, notes = selection_figures(experiment.gallery, experiment.tables.similarity, faces, track)
+    figures = [*_figures(evaluation, found, focus), *_feature_figures(met), *selected]
     created = datetime.now(UTC).isoformat(timespec="seconds")
     facts = {"command": command, "created": created, **experiment.facts()}
     kept = {**record(evaluation, found, facts), "verdict": said}
@@ -273,7 +282,7 @@ def report(
         *(harm_tables(focus, hurt) if hurt is not None and focus is not None else []),
     ]
     title = f"Who finds people best? {len(evaluation.queries)} queries, {evaluation.sets} sets"
-    page = Page(title, said, _facts(kept), shown, figures, kept["created"])
+    page = Page(title, said, _facts(kept), shown, figures, notes, kept["created"])
     write_report(folder, page, kept)
     return kept
 

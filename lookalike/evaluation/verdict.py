@@ -48,6 +48,8 @@ class Page:
         What was measured.
     tables : sequence of Table
     figures : sequence of Figure
+    notes : sequence of str
+        What a careful reader should know.
     created : str
         When and by what; the only part that changes from day to day.
     """
@@ -57,6 +59,7 @@ class Page:
     facts: Sequence[tuple[str, str]]
     tables: Sequence[Table]
     figures: Sequence[Figure]
+    notes: Sequence[str]
     created: str
 
 

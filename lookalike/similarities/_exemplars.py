@@ -101,6 +101,33 @@ def select(
     return _fixed_points(faces, vectors[:, 0] / np.sqrt(values[0]), steps, nearest, width), nearest
 
 
+@one_blas_thread()
+def energies(faces: Any, components: int = 3, bandwidth: float | None = None) -> NDArray[np.float64]:
+    """Energy of the leading kernel principal components, largest first; (components,)."""
+    faces = np.asarray(faces, dtype=np.float64)
+    kernel, _ = _kernel(faces, bandwidth)
+    found = np.zeros(components)
+    values, _ = _components(kernel, min(components, len(faces)))
+    values = np.where(values > SMALLEST_ENERGY * len(faces), values, 0.0)
+    found[: len(values)] = values
+    return found
+
+
+@one_blas_thread()
+def projections(faces: Any, components: int = 2, bandwidth: float | None = None) -> NDArray[np.float64]:
+    """Faces on their leading kernel principal components, as `select` sees the first; (n, components).
+
+    Zero where there is no variation, or there are fewer faces than components.
+    """
+    faces = np.asarray(faces, dtype=np.float64)
+    kernel, _ = _kernel(faces, bandwidth)
+    values, vectors = _components(kernel, min(components, len(faces)))
+    values = np.where(values > SMALLEST_ENERGY * len(faces), values, 0.0)
+    found = np.zeros((len(faces), components))
+    found[:, : len(values)] = vectors * np.sqrt(values)
+    return found
+
+
 def _kernel(faces: NDArray[np.float64], bandwidth: float | None) -> tuple[NDArray[np.float64], float]:
     squares = np.square(faces).sum(axis=1)
     distances = faces @ faces.T

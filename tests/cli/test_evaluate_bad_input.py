@@ -134,6 +134,7 @@ CASES = [
     Case(f"{LABELLED} --seeds x", USAGE, "'--seeds'"),
     Case(f"{LABELLED} --seed -1", BAD, "seed must be"),
     Case(f"{LABELLED} --split --queries ../in/asked.npz", USAGE, "give one of them"),
+    Case(f"{LABELLED} --faces", USAGE, "give --report DIR too"),
     Case(f"{LABELLED} --count-query --split", USAGE, "--count-query is about sets of the gallery"),
     Case(f"{ASKED} ../in/asked.npz --count-query", USAGE, "--count-query is about sets of the gallery"),
     Case(f"{LABELLED} --count-query --report r", USAGE, "--count-query has no report"),

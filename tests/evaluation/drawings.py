@@ -9,6 +9,7 @@ import numpy as np
 from lookalike.evaluation.drawing import Figure, contents
 from lookalike.evaluation.figures import anr_cdf, differences, match_probability, matches_found, proxies_cdf
 from lookalike.evaluation.learning import retrieval_features, training_features
+from lookalike.evaluation.sampling import energies_cdf, picture_of, selection_error_cdf, selection_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = (
@@ -30,6 +31,8 @@ def every_figure() -> list[Figure]:
     found = {name: np.array([0, 1, 1, 2, 2, 3]) for name in EVIL}
     x, y = 0.8 + 0.05 * rng.normal(size=(400, 5)), np.arange(400) % 2
     anr = {name: rng.beta(0.7, 1.5, 60) for name in EVIL}
+    picture = picture_of(rng.normal(size=(30, 4)), 5)
+    faces = [np.full((8, 8), 30 * number, dtype=np.uint8) for number in range(len(picture[1]))]
     return [
         anr_cdf(anr),
         proxies_cdf({count: rng.beta(0.7, 1.5, 60) for count in range(1, 11)}, rng.beta(0.7, 1.5, 60)),
@@ -37,6 +40,9 @@ def every_figure() -> list[Figure]:
         matches_found(available, found),
         training_features(x, y),
         retrieval_features(x, y, x[:50] + 0.1, x[:20], 0.4),
+        energies_cdf(rng.uniform(size=(20, 2))),
+        selection_error_cdf(-rng.exponential(size=30)),
+        selection_picture(*picture, EVIL[0], faces),
         differences([(name, 0.1, -0.1, 0.2) for name in EVIL], EVIL[:1], "mAP", EVIL[0]),
     ]
 

@@ -19,7 +19,7 @@ def figure(name: str = "line") -> Figure:
 
 
 def page(title: str, *figures: Figure) -> Page:
-    return Page(title, ["verdict"], [], [], figures or (figure(),), "today")
+    return Page(title, ["verdict"], [], [], figures or (figure(),), [], "today")
 
 
 def files(folder: Path) -> dict[str, bytes]:

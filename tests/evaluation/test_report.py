@@ -29,6 +29,9 @@ PAPER = {
     "matches_found",
     "training_features",
     "retrieval_features",
+    "selection_energies",
+    "selection_error",
+    "selection_picture",
 }
 
 
@@ -92,13 +95,24 @@ def test_a_report_never_counts_the_query(tmp_path: Path, made: tuple[Experiment,
     assert not (tmp_path / "r").exists()
 
 
-def test_a_gallery_of_single_faces_has_no_features_to_show(tmp_path: Path) -> None:
+def test_no_face_unless_it_may_be_shown(tmp_path: Path, made: tuple[Experiment, Evaluation]) -> None:
+    written(tmp_path / "without", made)
+    written(tmp_path / "with", made, faces=True)
+    name = "figures/selection_picture.svg"
+    without, shown = ((tmp_path / folder / name).read_text() for folder in ("without", "with"))
+    assert "<image" not in without
+    assert "<image" in shown
+
+
+def test_a_gallery_of_single_faces_has_no_variation_to_show(tmp_path: Path) -> None:
     sets, labels = small_world(people=4, sets=2, faces=1)
     with Gallery(tmp_path / "g", create=True) as gallery:
         for one in sets:
             gallery.add(one, "array:x")
         experiment = Experiment(gallery, index(gallery), labels, ["learnt"], (0,))
         report(tmp_path / "r", experiment, experiment.run(sweep="learnt"))
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "No set has three faces or more" in page
     assert not (tmp_path / "r" / "figures" / "training_features.csv").exists()
 
 
@@ -152,3 +166,13 @@ def test_the_curves_have_the_shares_of_the_table(tmp_path: Path, made: tuple[Exp
         rows = [row for row in csv.DictReader(file) if row["method"] == METHODS[0]]
     below = max((float(row["share_of_queries"]) for row in rows if float(row["anr"]) < 0.3), default=0.0)
     assert below == pytest.approx(kept["rerankers"][METHODS[0]]["anr_below_0.3"])
+
+
+def test_a_similarity_of_all_faces_has_no_choice_to_show(
+    tmp_path: Path, made: tuple[Experiment, Evaluation]
+) -> None:
+    gallery, labels = made[0].gallery, made[0].labels
+    experiment = Experiment(gallery, index(gallery, "max_correlation"), labels, [], (0,))
+    report(tmp_path / "r", experiment, experiment.run())
+    assert not (tmp_path / "r" / "figures" / "selection_picture.csv").exists()
+    assert "This set similarity uses all faces" in (tmp_path / "r" / "report.html").read_text()

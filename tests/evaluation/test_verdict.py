@@ -94,8 +94,8 @@ def test_nothing_but_the_baseline() -> None:
 
 
 TAGS = (
-    "body caption dd div dl dt figcaption figure footer h1 h2 h3 head header html img main meta p section "
-    "span style table tbody td th thead title tr"
+    "body caption dd div dl dt figcaption figure footer h1 h2 h3 head header html img li main meta p section "
+    "span style table tbody td th thead title tr ul"
 )
 
 
@@ -121,7 +121,7 @@ class Reader(HTMLParser):
 
 def page(words: str = "words", figures: list[Figure] | None = None) -> Page:
     table = Table(words, words, [words, "map"], [[words, "0.1"], [words, "0.2"]], best={"map": 1})
-    return Page(words, [words, words], [(words, words)], [table], figures or [], words)
+    return Page(words, [words, words], [(words, words)], [table], figures or [], [words], words)
 
 
 def pictures() -> dict[str, str]:
@@ -167,7 +167,7 @@ def test_nothing_given_breaks_out(evil: str) -> None:
     plain, read = Reader(render(page())), Reader(render(page(evil)))
     assert [tag for tag, _ in read.tags] == [tag for tag, _ in plain.tags]
     assert [set(attributes) for _, attributes in read.tags] == [set(other) for _, other in plain.tags]
-    assert "".join(read.text).count(evil) == "".join(plain.text).count("words") == 12
+    assert "".join(read.text).count(evil) == "".join(plain.text).count("words") == 13
 
 
 def test_a_name_is_only_a_name() -> None:
@@ -195,10 +195,10 @@ def test_figures_drawn_already_are_not_drawn_again() -> None:
 
 
 def test_empty_parts_leave_no_empty_headings() -> None:
-    read = Reader(render(Page("t", ["v"], [], [], [], "now")))
+    read = Reader(render(Page("t", ["v"], [], [], [], [], "now")))
     assert not read.of("h2")
 
 
 def test_rows_must_fit_the_columns() -> None:
     with pytest.raises(BadInput, match="has 1 cells, but there are 2 columns"):
-        render(Page("t", [], [], [Table("x", "", ["a", "b"], [["1"]])], [], ""))
+        render(Page("t", [], [], [Table("x", "", ["a", "b"], [["1"]])], [], [], ""))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.similarities._exemplars import PREIMAGES, select
+from lookalike.similarities._exemplars import PREIMAGES, energies, select
 
 
 def arc(count: int, degrees: float = 120.0) -> np.ndarray:
@@ -125,6 +125,30 @@ def test_identical_faces_are_one_face(preimage: str) -> None:
     assert nearest.tolist() == [0]
 
 
+def test_energies_by_hand() -> None:
+    # Two faces, kernel [[1, k], [k, 1]] with k = exp(-1/2) at the median distance: centred, its only
+    # eigenvalue is 1 - k.
+    expected = 1 - np.exp(-0.5)
+    np.testing.assert_allclose(energies(np.array([[0.0, 3.0], [4.0, 0.0]])), [expected, 0, 0], atol=1e-12)
+    # Three faces, each as far from each: 1 - k twice.
+    triangle = np.eye(3)
+    np.testing.assert_allclose(energies(triangle), [expected, expected, 0], atol=1e-12)
+    # Another width: k = exp(-1) for a distance of sqrt(2) and a width of 1.
+    np.testing.assert_allclose(energies(triangle, 2, 1.0), [1 - np.exp(-1)] * 2, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [30, 80])
+def test_energies_equal_the_full_decomposition(count: int) -> None:
+    faces = np.random.default_rng(count).normal(size=(count, 4)) * [3, 2, 1, 0.5]
+    np.testing.assert_allclose(energies(faces), brute_force(faces)[0][:3], rtol=1e-7)
+
+
+def test_energies_of_few_or_identical_faces() -> None:
+    assert energies(np.ones((1, 4))).tolist() == [0, 0, 0]
+    assert energies(np.tile([1.0, 2.0], (9, 1))).tolist() == [0, 0, 0]
+    assert energies(arc(40))[1:].max() < energies(arc(40))[0]
+
+
 def test_a_large_set_is_never_decomposed_whole() -> None:
     # A full decomposition of 3,000 faces takes minutes of this suite; the leading vector about a second.
     rng = np.random.default_rng(0)
@@ -142,6 +166,7 @@ def test_inputs_are_untouched() -> None:
     before = faces.copy()
     for preimage in PREIMAGES:
         select(faces, 5, preimage)
+    energies(faces)
     np.testing.assert_array_equal(faces, before)
 
 
@@ -151,6 +176,7 @@ def test_many_identical_faces_are_one_face(preimage: str) -> None:
     chosen, nearest = select(faces, 10, preimage)
     np.testing.assert_allclose(chosen, [[0.6, 0.8, 0.0]], atol=1e-9)
     assert nearest.tolist() == [0]
+    assert energies(faces).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("count", [12, 20, 60])
