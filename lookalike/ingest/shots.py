@@ -73,7 +73,15 @@ def thumbnail(luma: NDArray[np.uint8]) -> NDArray[np.float32]:
     if luma.dtype != np.uint8 or luma.ndim != 2 or 0 in luma.shape:
         raise BadInput(f"a gray frame is an array (height, width) of uint8, got {luma.dtype} {luma.shape}")
     cv2 = opencv()
-    return cv2.resize(luma.astype(np.uint8), (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA).astype(np.float32)
+    rows, columns = luma.shape
+    if rows % HEIGHT or columns % WIDTH:
+        # Where blocks have no whole number of pixels, as in a film of 1280 x 544, means take five times as
+        # long: those of small squares come first, three or more a block, as far as they are whole.
+        fits = (one for one in (8, 4, 2) if not (rows % one or columns % one))
+        side = next((one for one in fits if min(rows / HEIGHT, columns / WIDTH) >= 3 * one), 1)
+        luma = cv2.resize(luma, (columns // side, rows // side), interpolation=cv2.INTER_AREA)
+    small: NDArray[np.uint8] = cv2.resize(luma, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA)
+    return small.astype(np.float32)
 
 
 class Cuts:

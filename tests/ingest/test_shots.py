@@ -52,6 +52,17 @@ def test_frames_of_any_size(shape: tuple[int, int]) -> None:
     np.testing.assert_array_equal(thumbnail(np.full(shape, 77, np.uint8)), np.full((36, 64), 77))
 
 
+@pytest.mark.parametrize("shape", [(544, 1280), (272, 640), (816, 1920), (1038, 1920), (267, 641)])
+def test_frames_without_whole_blocks(shape: tuple[int, int]) -> None:
+    """Means of small squares come first: nearly the same, and sooner."""
+    cv2 = pytest.importorskip("cv2")
+    picture = cv2.resize(shot(1, 0), shape[::-1])
+    exact = cv2.resize(picture, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA).astype(float)
+    apart = np.abs(thumbnail(picture) - exact)
+    assert apart.mean() < 0.5
+    assert apart.max() <= 10
+
+
 def test_hard_cuts_are_told_at_their_frame() -> None:
     frames = [shot(1, 0)] * 6 + [shot(2, 1)] * 6 + [shot(3, 2)] * 6 + [shot(1, 0)] * 6
     assert fired(frames) == [6, 12, 18]
