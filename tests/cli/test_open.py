@@ -192,6 +192,9 @@ def test_what_cannot_be_opened(tmp_path: Path, ready: Ready) -> None:
     assert (mixed.code, "g.gallery holds ready-made faces" in mixed.err) == (5, True)
     assert refused(ready, tmp_path, "in", "--gallery", "no/such/g.gallery").code == 4
     assert refused(ready, tmp_path, "in", "--gallery", tmp_path / "in" / "photo.jpg").code in (5, 6)
+    blind = refused(ready, tmp_path, "in", before="import sys; sys.modules['av'] = None")
+    said = "lookalike: finding faces needs 'av', which is not installed: `pip install 'lookalike[video]'`\n"
+    assert (blind.code, blind.err) == (3, said)
     (tmp_path / "in").chmod(0)
     closed = refused(ready, tmp_path, "in", before=ROOT_OBEYS)
     (tmp_path / "in").chmod(0o700)
