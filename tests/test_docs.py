@@ -400,6 +400,8 @@ def test_every_public_name_is_documented(name: str) -> None:
     assert f"`{name}`" in text_of("python.md")
     public = getattr(lookalike, name)
     assert public.__doc__
+    told = [public.__doc__, *(inspect.getdoc(one) or "" for one in vars(public).values() if callable(one))]
+    assert not FORMER.search(re.sub(r"`[^`]*`", "", " ".join(told)))
     if inspect.isclass(public):
         for member, value in vars(public).items():
             if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):

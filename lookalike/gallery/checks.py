@@ -43,7 +43,7 @@ class Finding:
     Examples
     --------
     >>> from lookalike import Finding
-    >>> found = Finding("a table is damaged", "films.index", "derived", "run `lookalike verify --repair`")
+    >>> found = Finding("a table is damaged", "videos.index", "derived", "run `lookalike verify --repair`")
     >>> found.kind, found.sets
     ('derived', ())
     """

@@ -74,7 +74,7 @@ def remove(gallery: Gallery, ids: Sequence[str], track: Track = silent) -> list[
     Examples
     --------
     >>> from lookalike import FaceSet, Gallery, remove
-    >>> with Gallery("films.gallery", create=True) as gallery:
+    >>> with Gallery("videos.gallery", create=True) as gallery:
     ...     _ = gallery.add(FaceSet("clip-7", [[0.1, 0.9, 0.3], [0.2, 0.8, 0.4]]))
     ...     remove(gallery, ["clip-7"])
     ...     len(gallery)
@@ -255,7 +255,7 @@ def forget(
     Examples
     --------
     >>> from lookalike import FaceSet, Gallery, forget
-    >>> with Gallery("films.gallery", create=True) as gallery:
+    >>> with Gallery("videos.gallery", create=True) as gallery:
     ...     _ = gallery.add(FaceSet("clip-7", [[0.1, 0.9, 0.3], [0.2, 0.8, 0.4]]))
     ...     receipt = forget(gallery, ["clip-7"])
     ...     len(gallery)

@@ -69,7 +69,7 @@ class Gallery:
         If the file is not a gallery, is damaged or was written by a newer version; or if the disk refuses.
 
     >>> from lookalike import FaceSet, Gallery
-    >>> with Gallery("films.gallery", create=True) as gallery:
+    >>> with Gallery("videos.gallery", create=True) as gallery:
     ...     gallery.add(FaceSet("clip-7", [[0.1, 0.9], [0.2, 0.8]])), len(gallery)
     (True, 1)
     """
@@ -349,7 +349,7 @@ class Gallery:
         Raises
         ------
         Conflict
-            If the id is taken by other content, or the faces are of another kind, or the set is barred.
+            If the id is taken by other content, or the faces are of another kind, or the set is blocked.
         """
         set_rows.check(faceset, descriptor)
         with self._opened.transaction(writing=True) as connection:
@@ -411,9 +411,9 @@ class Gallery:
         ids : iterable of str
             Which sets, one at least.
         bar : bool
-            Whether the content of the sets and of their files is barred.
+            Whether the content of the sets and of their files is blocked.
         people : iterable of Entry
-            What people look like who are barred.
+            What people look like who are blocked.
 
         Raises
         ------
@@ -429,7 +429,7 @@ class Gallery:
         return gone
 
     def unbar(self, event: int) -> int:
-        """Let in again what one forgetting barred, and wipe it; return how many entries that were."""
+        """Let in again what one forgetting blocked, and wipe it; return how many entries that were."""
         with self._opened.transaction(writing=True) as connection:
             dropped = blocklist.drop(connection, event)
             if dropped:
@@ -478,7 +478,7 @@ class Gallery:
         Raises
         ------
         Conflict
-            As `add`, or if the file is barred, a set comes twice or grows by faces that are known otherwise.
+            As `add`, or if the file is blocked, a set comes twice or grows by faces that are known otherwise.
         NotFound
             If a set that grows, or one of a pair, is not there.
         """

@@ -170,8 +170,8 @@ def verify(gallery: Gallery | str | Path, track: Track = silent) -> list[Finding
     Examples
     --------
     >>> from lookalike import Gallery, verify
-    >>> Gallery("films.gallery", create=True).close()
-    >>> verify("films.gallery")  # nothing is wrong
+    >>> Gallery("videos.gallery", create=True).close()
+    >>> verify("videos.gallery")  # nothing is wrong
     []
     """
     path = gallery.path if isinstance(gallery, Gallery) else Path(gallery)

@@ -74,7 +74,7 @@ class Identity:
     >>> from lookalike.gallery.decisions import name
     >>> from lookalike.demo.vectors import vector_world
     >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
-    >>> with Gallery("films.gallery", create=True) as gallery:
+    >>> with Gallery("videos.gallery", create=True) as gallery:
     ...     for one in sets:
     ...         _ = gallery.add(one)
     ...     _ = name(gallery, ["video-0001", "video-0015"], "Ada")
@@ -176,7 +176,7 @@ def people(gallery: Gallery, track: Track = silent, before: Before | None = None
     >>> from lookalike import Gallery, people
     >>> from lookalike.demo.vectors import vector_world
     >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
-    >>> with Gallery("films.gallery", create=True) as gallery:
+    >>> with Gallery("videos.gallery", create=True) as gallery:
     ...     for one in sets:
     ...         _ = gallery.add(one)
     ...     found = people(gallery)

@@ -55,7 +55,7 @@ def add(
         Photos, videos and folders of them; or ready-made faces: YouTube Faces, .npz and Parquet files,
         lists of templates (IJB) or tracks (MOT), and folders of `cropped` pictures.
     descriptor : str, optional
-        Name of the descriptor for pictures; that of the gallery unless given, otherwise ``sface`` for footage
+        Name of the descriptor for pictures; that of the gallery unless given, otherwise ``sface`` for videos
         and ``lbp`` for ready-made crops. For ready-made descriptors it says what made them.
     array : str, optional
         Which array of a source to take; ``images`` of an .npz file, or the only one there is, unless given.
@@ -72,9 +72,9 @@ def add(
     rate : float
         In how many frames of each second of video faces are looked for.
     tell : callable
-        Given the plan of what is to be done with footage; if it answers False, nothing is.
+        Given the plan of what is to be done with videos and photos; if it answers False, nothing is.
     dry_run : bool
-        Whether nothing is to be done but to make that plan; only footage has one.
+        Whether nothing is to be done but to make that plan; only videos and photos have one.
     engine : Engine or str, optional
         Whose workers look for faces in photos and videos and describe them; what is added is the same. They
         must reach the files by the same path. Ready-made faces are read by this process, whatever it is.
@@ -92,7 +92,7 @@ def add(
     >>> from lookalike import add
     >>> clips = np.repeat(["clip-1", "clip-2"], 3)
     >>> np.savez("clips.npz", vectors=np.random.default_rng(0).normal(size=(6, 16)), clip=clips)
-    >>> done = add("films.gallery", ["clips.npz"], columns={"set_id": "clip"})
+    >>> done = add("videos.gallery", ["clips.npz"], columns={"set_id": "clip"})
     >>> done.added
     ['clip-1', 'clip-2']
     """

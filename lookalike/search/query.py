@@ -526,7 +526,7 @@ def find(
     >>> from lookalike import find
     >>> from lookalike.demo.vectors import vector_world
     >>> sets = [one for one, _ in vector_world(counts={3: 8}, faces=4, dimension=118)]
-    >>> find("video-0001", sets, top=2).ids  # a set of these is asked with by its id
+    >>> find("video-0001", sets, top=2).ids  # a set of these goes by its id
     ['video-0019', 'video-0015']
     """
     search = open_search(gallery, similarity, reranker, seed, track, shortlist, preparation, engine)

@@ -97,7 +97,7 @@ class PeopleView(View):
 
 
 class Moment(View):
-    """When a person is seen in a film; `key` is the set, `length` how long, in seconds."""
+    """When a person is seen in a video; `key` is the set, `length` how long, in seconds."""
 
     film: str
     key: str
