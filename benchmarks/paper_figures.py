@@ -26,13 +26,12 @@ from lookalike.evaluation.labels import Labels, read_labels
 from lookalike.evaluation.measures import Ranks, average_normalised_rank, with_query_counted
 from lookalike.evaluation.protocol import leave_one_out
 from lookalike.ingest.add import add
-from lookalike.method.metafeatures import Scaling, metafeatures
+from lookalike.method.metafeatures import metafeatures
 from lookalike.method.proxies import proxy_slots
 from lookalike.method.regression import MOST_ROWS, Settings, draw_examples, features_asked, fit_regression
 from lookalike.method.tables import Tables
 from lookalike.rerankers.baseline import Baseline
 from lookalike.rerankers.contract import Scored
-from lookalike.rerankers.learnt import LOOSE, SOME_LANDMARKS, SOME_ROWS
 from lookalike.search.query import Search
 
 Floats = NDArray[np.float64]
@@ -112,6 +111,28 @@ BESIDE: Final[dict[str, Callable[[Floats, Floats], Floats]]] = {
 }
 
 
+# Scaled numbers fill the kernel: its rank is no longer small, so fewer rows and landmarks are used.
+SOME_ROWS: Final = 10_000
+FEW: Final = Settings(rank_tolerance=1e-6, most_landmarks=150)
+
+
+class Scaling(NamedTuple):
+    """What is taken off each number, and what it is then divided by."""
+
+    centre: Floats
+    spread: Floats
+
+    @classmethod
+    def of(cls, rows: Floats) -> Scaling:
+        """Mean and standard deviation of rows; what differs by rounding alone is only moved."""
+        spread = rows.std(axis=0)
+        return cls(rows.mean(axis=0), np.where(spread > 1e-9, spread, 1.0))
+
+    def __call__(self, rows: Floats) -> Floats:
+        """Scaled rows (..., 5)."""
+        return (rows - self.centre) / self.spread
+
+
 class Scale(NamedTuple):
     """A way to scale the five numbers, from the training rows and from what retrieval asks."""
 
@@ -177,9 +198,7 @@ def _trained(tables: Tables, scale: Scale, seed: int) -> Callable[[Floats], Floa
     most = MOST_ROWS if is_plain else SOME_ROWS
     x, y = draw_examples(tables, np.random.default_rng(seed), proxies=max(PROXIES), most=most)
     scaling = scale.make(x, features_asked(tables, max(PROXIES)))
-    # Scaled numbers fill the kernel: trained as the option standardised=true is.
-    settings = Settings() if is_plain else Settings(rank_tolerance=LOOSE, most_landmarks=SOME_LANDMARKS)
-    regressor = fit_regression(scaling(x), y, settings)
+    regressor = fit_regression(scaling(x), y, Settings() if is_plain else FEW)
     return lambda rows: regressor.predict(scaling(rows))
 
 

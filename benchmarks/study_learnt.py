@@ -32,12 +32,8 @@ BASELINE = "baseline"
 VARIANTS = (
     "learnt",
     "learnt:over=mean",
-    "learnt:standardised=true",
     "learnt:examples=near",
-    "learnt:penalty=auto",
     "learnt:over=mean,examples=near",
-    "learnt:over=mean,examples=near,penalty=auto",
-    "learnt:over=mean,standardised=true,examples=near,penalty=auto",
 )
 
 

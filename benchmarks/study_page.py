@@ -8,7 +8,6 @@ from typing import Any
 
 from lookalike.evaluation.measures import MEASURES
 from lookalike.method.metafeatures import NUMBERS
-from lookalike.method.regression import PENALTIES
 
 MEASURED = ("mean_anr", "map", "rank1")
 FITTED = ("mean_anr", "anr_below_0.3", "anr_q98", "map", "rank1")
@@ -35,7 +34,6 @@ def page(kept: dict[str, Any]) -> str:
     return TEXT.read_text(encoding="utf-8").format(
         date=kept["date"],
         machine="version {lookalike}, {cores} cores, {system}".format(**kept["versions"]),
-        penalties=", ".join(f"{one:g}" for one in PENALTIES),
         variants=len(kept["runs"][0]["methods"]) - 1,
         wins="\n".join(_wins(kept)),
         labelled="\n".join(_labelled(kept["labelled"])) + "\n\n" if "labelled" in kept else "",

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, is_whole
-from lookalike.method.metafeatures import Scaling, metafeatures
+from lookalike.method.metafeatures import metafeatures
 from lookalike.method.proxies import proxy_slots
 from lookalike.method.regression import (
-    MOST_ROWS,
     Regression,
     Settings,
     TrainingSet,
-    choose_penalty,
     draw_examples,
     draw_near_examples,
     draw_references,
@@ -29,14 +27,8 @@ from lookalike.parameters import EPSILON, GAMMA, PENALTY, PROXIES, REFERENCES
 from lookalike.progress import Track, silent
 from lookalike.rerankers.contract import Beliefs, Reranker, Scored, check_proxies
 
-AUTO = "auto"
 OVER = ("max", "mean")
 EXAMPLES = {"paper": draw_examples, "near": draw_near_examples}
-# Numbers in units of their spread fill the kernel: its rank is no longer small, so fewer rows and landmarks
-# are used, and fewer rows where several penalties are tried. The paper's recipe uses all.
-SOME_ROWS = 10_000
-SOME_LANDMARKS = 150
-LOOSE = 1e-6
 # A warning says so if more than this share of what retrieval asks is unlike training: then nearly all answers
 # are guesses. On the development data the shares lie below 0.2 or above 0.85 (docs/lab/learnt.md), with small
 # drawn worlds between; 1 % of the training rows themselves are unlike training, by construction.
@@ -48,8 +40,8 @@ MOST_MEMORISED = 0.5
 class Learnt(Reranker):
     """Learn when transitivity holds, from the gallery itself, and believe proxies accordingly (section 2.4).
 
-    The defaults are the paper's recipe. The options ``over``, ``standardised``, ``examples`` and
-    ``penalty="auto"`` are ours; docs/lab/learnt.md says what each does.
+    The defaults are the paper's recipe. The options ``over`` and ``examples`` are ours; docs/lab/learnt.md
+    says what each does.
 
     Parameters
     ----------
@@ -58,28 +50,25 @@ class Learnt(Reranker):
     references : int
         Random sets from which training examples are drawn.
     epsilon, penalty, gamma : float
-        The paper's values for the regressor. With ``penalty="auto"`` it is chosen on held-out references.
+        The paper's values for the regressor.
     over : str
         ``max``: the most convinced proxy decides, or the baseline. ``mean``: the mean over the proxies does.
-    standardised : bool
-        Whether the five numbers are put in units of their spread over the gallery's own queries.
     examples : str
         ``paper``: faces of one set, and of its proxies. ``near``: whole sets, as retrieval meets them.
     """
 
     stored_name = "learnt"
     version = 4  # how many references have too few faces to learn from is kept too
-    added_options = ("over", "standardised", "examples")
+    added_options = ("over", "examples")
 
     def __init__(
         self,
         proxies: int = PROXIES,
         references: int = REFERENCES,
         epsilon: float = EPSILON,
-        penalty: float | str = PENALTY,
+        penalty: float = PENALTY,
         gamma: float = GAMMA,
         over: str = "max",
-        standardised: bool = False,
         examples: str = "paper",
     ) -> None:
         self.proxies = proxies
@@ -88,7 +77,6 @@ class Learnt(Reranker):
         self.penalty = penalty
         self.gamma = gamma
         self.over = over
-        self.standardised = standardised
         self.examples = examples
 
     @property
@@ -106,27 +94,13 @@ class Learnt(Reranker):
         self.check()
         references = draw_references(tables, rng, self.references)
         x, y = self._draw(tables, rng, references, track)
-        self.regressor_, self.scaling_, self.outside_, self.memorised_ = None, None, None, None
+        self.regressor_, self.outside_, self.memorised_ = None, None, None
         # Sets of one face have no pairs of faces to learn from; one kind of example alone teaches nothing.
         if len(np.unique(y)) < 2:
             return self
-        asked = features_asked(tables, self.proxies)
-        self.outside_ = far_from(x, asked)
+        self.outside_ = far_from(x, features_asked(tables, self.proxies))
         self.memorised_ = self._memorised(tables, references)
-        self.scaling_ = Scaling.of(asked) if self.standardised else None
-        settings = self._settings()
-        if self.penalty == AUTO:
-            chosen = choose_penalty(
-                tables,
-                rng,
-                references,
-                self.proxies,
-                lambda some: self._draw(tables, rng, some),
-                settings,
-                self._scaled,
-            )
-            settings = settings._replace(penalty=chosen)
-        self.regressor_ = fit_regression(self._scaled(x), y, settings)
+        self.regressor_ = fit_regression(x, y, self._settings())
         return self
 
     def check(self) -> None:
@@ -138,8 +112,6 @@ class Learnt(Reranker):
             if getattr(self, name) not in allowed:
                 given = getattr(self, name)
                 raise BadInput(f"{name} must be one of {', '.join(allowed)}, got {given!r}")
-        if not isinstance(self.standardised, bool):
-            raise BadInput(f"standardised must be True or False, got {self.standardised!r}")
         try:
             self._settings().check()
         except ValueError as reason:
@@ -174,7 +146,7 @@ class Learnt(Reranker):
             raise BadInput("this re-ranker was not fitted: use open_search, or train it first")
         if self.regressor_ is None or not len(rows):
             return np.zeros(len(rows))
-        return self.regressor_.predict(self._scaled(rows))
+        return self.regressor_.predict(rows)
 
     def beliefs(self, row: Row, tables: Tables) -> Beliefs:
         """m_qts(v(query, target | proxy)), clipped to [0, 1], for every proxy."""
@@ -200,15 +172,13 @@ class Learnt(Reranker):
         """The regressor, and what belongs to it; nothing if there was nothing to learn from."""
         if self.regressor_ is None:
             return {}
-        scaling = {} if self.scaling_ is None else self.scaling_.to_arrays()
         shares = {"outside": self.outside_, "memorised": self.memorised_}
         known = {name: np.array([share]) for name, share in shares.items() if share is not None}
-        return {**self.regressor_.to_arrays(), **scaling, **known}
+        return {**self.regressor_.to_arrays(), **known}
 
     def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Take over a stored regressor."""
         self.regressor_ = Regression.from_arrays(arrays) if arrays else None
-        self.scaling_ = Scaling.from_arrays(arrays) if arrays and self.standardised else None
         self.outside_ = _share(arrays["outside"]) if "outside" in arrays else None
         self.memorised_ = _share(arrays["memorised"]) if "memorised" in arrays else None
         if self.regressor_ is not None and self.regressor_.landmarks_.shape[1] != 5:
@@ -222,10 +192,8 @@ class Learnt(Reranker):
         references: NDArray[np.int64],
         track: Track = silent,
     ) -> TrainingSet:
-        is_slow = self.standardised or self.penalty == AUTO
-        most = SOME_ROWS if is_slow else MOST_ROWS
         draw = EXAMPLES[self.examples]
-        return draw(tables, rng, proxies=self.proxies, most=most, track=track, chosen=references)
+        return draw(tables, rng, proxies=self.proxies, track=track, chosen=references)
 
     def _memorised(self, tables: Tables, references: NDArray[np.int64]) -> float:
         """Share of the references whose faces teach nothing; none if whole sets are learnt from."""
@@ -234,15 +202,8 @@ class Learnt(Reranker):
         chosen = (tables.sets[int(number)] for number in references)
         return float(np.mean([tables.similarity.memorises(faceset) for faceset in chosen]))
 
-    def _scaled(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        return rows if self.scaling_ is None else self.scaling_(rows)
-
     def _settings(self) -> Settings:
-        penalty = PENALTY if self.penalty == AUTO else self.penalty
-        settings = Settings(self.epsilon, penalty, self.gamma)  # type: ignore[arg-type]  # checked by `check`
-        if self.standardised:
-            return settings._replace(rank_tolerance=LOOSE, most_landmarks=SOME_LANDMARKS)
-        return settings
+        return Settings(self.epsilon, self.penalty, self.gamma)
 
 
 def _share(stored: NDArray[Any]) -> float:

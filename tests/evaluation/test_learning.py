@@ -44,14 +44,13 @@ def test_training_rows_are_those_of_the_fit_and_rows_are_by_person() -> None:
 def test_options_are_asked_as_they_were_trained() -> None:
     sets, labels = small_world(people=6, sets=3)
     tables = index(sets)
-    fitted = train(tables, "learnt:examples=near,standardised=true", seed=4)
+    fitted = train(tables, "learnt:examples=near", seed=4)
     met = features_met(tables, fitted, labels, seed=4)
     assert met is not None
     expected = draw_near_examples(tables, np.random.default_rng(4))
     np.testing.assert_array_equal(met.training.x, expected.x)
-    # The regressor gets its numbers in units of their spread, as at retrieval.
     rows = met.others[:7]
-    np.testing.assert_array_equal(met.predict(rows), fitted.regressor_.predict(fitted.scaling_(rows)))
+    np.testing.assert_array_equal(met.predict(rows), fitted.regressor_.predict(rows))
 
 
 def test_what_has_no_regressor_meets_nothing() -> None:

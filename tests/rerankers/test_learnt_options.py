@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike import registry
 from lookalike.errors import BadInput
-from lookalike.method.metafeatures import Scaling
 from lookalike.method.regression import (
-    PENALTIES,
     Settings,
     draw_examples,
     draw_near_examples,
@@ -24,15 +22,13 @@ from lookalike.method.regression import (
 from lookalike.method.tables import Row, Tables
 from lookalike.rerankers.learnt import MOST_OUTSIDE, Learnt
 from lookalike.search.query import Search
-from tests.method.samples import A, B, C, random_sets, row_of, tables_of
+from tests.method.samples import random_sets, tables_of
 from tests.rerankers import test_contract as contract
-from tests.rerankers.test_learnt import ABOUT_C, KERNEL, regressor
+from tests.rerankers.test_learnt import regressor
 
 CHOICES = {
     "over": ("max", "mean"),
-    "standardised": (False, True),
     "examples": ("paper", "near"),
-    "penalty": (1000.0, "auto"),
 }
 EVERY = [dict(zip(CHOICES, chosen, strict=True)) for chosen in product(*CHOICES.values())]
 SPECS = [",".join(f"{key}={value}" for key, value in one.items()) for one in EVERY]
@@ -99,38 +95,7 @@ def test_explain_says_what_silence_would_do() -> None:
     assert moved
 
 
-# Numbers in units of their spread.
-
-
-def test_standardised_by_hand() -> None:
-    # Twice v(A, C | B), which is where the only landmark lies, at a centre of 0 and a spread of 1/2.
-    tables = tables_of([B, C])
-    arrays = regressor(0.5, 0.2) | {"centre": np.zeros(5), "spread": np.full(5, 0.5)}
-    arrays["landmarks"] = 2 * np.array([ABOUT_C])
-    said = Learnt(standardised=True).from_arrays(arrays).beliefs(row_of(tables, A), tables)
-    # The squared distance of the two rows is four times as large: the kernel to the fourth power.
-    np.testing.assert_allclose(said.beliefs, [[0.2 + 0.5 * KERNEL**4], [0.7]], atol=1e-6)
-    # What explain shows are the numbers as they are.
-    np.testing.assert_allclose(said.features[1, 0], ABOUT_C, atol=1e-6)
-
-
-def test_the_scaling_is_that_of_the_gallerys_own_queries(gallery: Tables) -> None:
-    part = Learnt(proxies=3, standardised=True).fit(gallery, rng())
-    expected = Scaling.of(features_asked(gallery, 3))
-    assert part.scaling_ is not None
-    np.testing.assert_array_equal(part.scaling_.centre, expected.centre)
-    np.testing.assert_array_equal(part.scaling_.spread, expected.spread)
-    x, y = draw_examples(gallery, rng(), proxies=3)
-    alone = fit_regression(expected(x), y, Settings(rank_tolerance=1e-6, most_landmarks=150))
-    np.testing.assert_array_equal(part.to_arrays()["weights"], alone.weights_)
-
-
-def test_a_regressor_stored_without_its_scaling_is_refused() -> None:
-    with pytest.raises(BadInput, match="not a stored scaling"):
-        Learnt(standardised=True).from_arrays(regressor(0.5, 0.2))
-
-
-# Where examples come from, and how closely they are believed.
+# Where examples come from.
 
 
 def test_near_examples_are_learnt_from(gallery: Tables) -> None:
@@ -139,14 +104,6 @@ def test_near_examples_are_learnt_from(gallery: Tables) -> None:
     alone = fit_regression(x, y, Settings())
     np.testing.assert_array_equal(part.to_arrays()["weights"], alone.weights_)
     np.testing.assert_array_equal(part.training_rows(gallery, rng(2)).x, x)
-
-
-def test_the_penalty_is_one_of_those_tried(gallery: Tables) -> None:
-    part = Learnt(proxies=3, penalty="auto").fit(gallery, rng())
-    x, y = draw_examples(gallery, rng(), proxies=3)
-    tried = [fit_regression(x, y, Settings(penalty=one)).weights_ for one in PENALTIES]
-    assert sum(np.array_equal(part.to_arrays()["weights"], one) for one in tried) == 1
-    assert part.penalty == "auto"  # what is asked for is not overwritten
 
 
 # The warning.
@@ -237,7 +194,6 @@ def test_a_damaged_share_is_refused(name: str, share: list[float]) -> None:
     [
         ("over=median", "over must be one of max, mean, got 'median'"),
         ("examples=far", "examples must be one of paper, near, got 'far'"),
-        ("standardised=1", "standardised must be True or False, got 1"),
         ("penalty=often", "penalty must be greater than 0, got 'often'"),
     ],
 )
