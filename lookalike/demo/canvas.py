@@ -159,10 +159,10 @@ class Canvas:
         depth = DEPTH * np.sqrt(np.maximum(inside, 0.0)) + lift
         return xy @ self._flat + depth[:, None] * self._out + self._middle
 
-    def on_face_each(self, outlines: Sequence[Points], lift: float = 0.0) -> list[Points]:
+    def on_face_each(self, outlines: Sequence[Points]) -> list[Points]:
         """Pixels of many outlines at once, which is faster than one by one."""
         ends = np.cumsum([len(outline) for outline in outlines])
-        return np.split(self.on_face(np.concatenate(outlines), lift), ends[:-1])
+        return np.split(self.on_face(np.concatenate(outlines)), ends[:-1])
 
     def around(self, points: ArrayLike, depth: float | Points = 0.0) -> Points:
         """Pixels of a silhouette: it keeps its width when the head turns, and moves by its depth."""

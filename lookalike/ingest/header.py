@@ -28,7 +28,7 @@ from lookalike.faceset import Box
 from lookalike.ingest.files import START, recognise
 from lookalike.ingest.pictures import DAMAGE, FORMATS, HEIF, TOO_LARGE, looks_like_heif
 from lookalike.ingest.reading import PATIENCE, usual_limits
-from lookalike.ingest.sandbox import Ended, Limits, Sandbox
+from lookalike.ingest.sandbox import Ended, Sandbox
 from lookalike.ingest.video import open_video
 
 SIDECAR: Final = ".xmp"
@@ -130,17 +130,13 @@ class Header:
         )
 
 
-def read_headers_apart(
-    paths: Sequence[Path], limits: Limits | None = None
-) -> Iterator[Header | LookalikeError]:
+def read_headers_apart(paths: Sequence[Path]) -> Iterator[Header | LookalikeError]:
     """Read what files say of themselves, in a child process.
 
     Parameters
     ----------
     paths : sequence of paths
         Films, photos and XMP sidecars.
-    limits : Limits, optional
-        What the child may take.
 
     Yields
     ------
@@ -150,7 +146,7 @@ def read_headers_apart(
     left = list(paths)
     while left:
         try:
-            with Sandbox(limits or usual_limits()) as child:
+            with Sandbox(usual_limits()) as child:
                 while left:
                     yield _asked(child, left[0])
                     left.pop(0)

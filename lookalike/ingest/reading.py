@@ -85,7 +85,7 @@ def _sets(path: Path, request: dict[str, Any], limits: Limits) -> Iterator[Sourc
 
 
 def read_crops_apart(
-    paths: Sequence[Path], largest: tuple[int, int] | None, limits: Limits | None = None
+    paths: Sequence[Path], largest: tuple[int, int] | None
 ) -> Iterator[Picture | LookalikeError | None]:
     """Read pictures that may be crops, in a child process.
 
@@ -94,8 +94,6 @@ def read_crops_apart(
     paths : sequence of paths
     largest : tuple of two ints, or None
         Width and height up to which a picture may be a crop; None if every one may be.
-    limits : Limits, optional
-        What the child may take.
 
     Yields
     ------
@@ -105,7 +103,7 @@ def read_crops_apart(
     left = list(paths)
     while left:
         try:
-            with Sandbox(limits or usual_limits()) as child:
+            with Sandbox(usual_limits()) as child:
                 child.ask({"crops": [str(path) for path in left], "largest": largest})
                 while left:
                     told: Picture | LookalikeError | None
@@ -120,7 +118,7 @@ def read_crops_apart(
             yield BadInput(f"{readable(left.pop(0))!r} {how}")
 
 
-def read_still_apart(path: Path, time: float | None = None, limits: Limits | None = None) -> Picture:
+def read_still_apart(path: Path, time: float | None = None) -> Picture:
     """Read a photo, or the frame that a film shows at a time, in a child process; see `read_still`.
 
     Raises
@@ -129,14 +127,14 @@ def read_still_apart(path: Path, time: float | None = None, limits: Limits | Non
         If it cannot be read.
     """
     try:
-        with Sandbox(limits or usual_limits()) as child:
+        with Sandbox(usual_limits()) as child:
             child.ask({"still": str(path), "time": time})
             return _set(child.answer(PATIENCE)).pictures[0]
     except (Ended, IndexError) as how:
         raise BadInput(f"{readable(path)!r} {how}") from None
 
 
-def read_mat_apart(path: Path, names: Sequence[str], limits: Limits | None = None) -> dict[str, Values]:
+def read_mat_apart(path: Path, names: Sequence[str]) -> dict[str, Values]:
     """Read variables of a .mat file in a child process; see `read_mat`.
 
     Raises
@@ -145,7 +143,7 @@ def read_mat_apart(path: Path, names: Sequence[str], limits: Limits | None = Non
         If it cannot be read, or has no such variables.
     """
     try:
-        with Sandbox(limits or usual_limits()) as child:
+        with Sandbox(usual_limits()) as child:
             child.ask({"mat": str(path), "names": list(names)})
             return unpacked(_said(child.answer(PATIENCE)))
     except Ended as how:
