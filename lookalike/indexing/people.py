@@ -30,7 +30,7 @@ from lookalike.similarities.contract import PreparedSets
 logger = logging.getLogger(__name__)
 
 # Raised whenever what is proposed, or how it is stored, changes.
-FORMAT: Final = 1
+FORMAT: Final = 2
 # Faces by which somebody is shown.
 MOST_FACES: Final = 6
 
