@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -29,9 +29,9 @@ from tests.web.test_serve import OURS, serve
 from trust.outcome import Failures, Outcome
 
 TITLE: Final = (
-    "mixed use: three processes add, decide, forget and search for ten minutes while a server answers; they "
-    "are killed, the file is moved away and back, and copied alone: nothing acknowledged is missing, nothing "
-    "forgotten is found"
+    "mixed use: three processes add, decide, forget and search for ten minutes while a server answers and "
+    "decides; each is killed, the file is moved away and back, and copied alone: nothing acknowledged is "
+    "missing, nothing forgotten is found"
 )
 RELEASE: Final = 0
 LEFT_OUT: Final = "videos and photos; two machines"
@@ -170,6 +170,43 @@ class Worker:
                 self.wrong.append(f"a process ended with {said.strip()[-300:]}")
 
 
+class Page:
+    """A server of the gallery with whoever decides there, begun anew when it was killed."""
+
+    def __init__(self, path: Path, heard: Acknowledged) -> None:
+        self._path, self._heard = path, heard
+        self.wrong: list[str] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a server, and go to its page."""
+        self._open = ExitStack()
+        _, base, entry, self._said = self._open.enter_context(serve(self._path, "--port", "0"))
+        client = httpx.Client(base_url=base, headers={**OURS, "Origin": base}, timeout=PATIENCE)
+        self._client = self._open.enter_context(client)
+        client.get(entry)
+
+    def end(self) -> None:
+        """Kill it, and read what it had said."""
+        self._open.close()
+        self.wrong += [f"the server said: {line.strip()[:200]}" for line in self._said if "Traceback" in line]
+
+    def use(self, chance: random.Random) -> str | None:
+        """Decide that two sets show different people; what is wrong with the answer."""
+        answer = self._client.get("/api/sets?limit=20")
+        found = answer.json().get("sets", ()) if answer.status_code == 200 else []
+        if len(found) > 1:
+            query, target = chance.sample(found, 2)
+            asked = {"query": query["key"], "targets": [target["key"]], "verdict": "different"}
+            answer = self._client.post("/api/judgements", json=asked)
+            if answer.status_code == 200:
+                self._heard.hear(f"judge {query['id']} {target['id']}")
+        # A gallery that was moved away is told by 507.
+        if answer.status_code >= 500 and answer.status_code not in (503, 507):
+            return f"the page answered {answer.status_code}: {answer.text[:200]}"
+        return None
+
+
 def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     """Mistreat a gallery in use until the time is over."""
     started, failures, cases = time.monotonic(), Failures("T33"), 0
@@ -177,16 +214,13 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = fill(folder / "g.gallery")
-        with _working(path, heard, failures) as workers, serve(path, "--port", "0") as (_, base, entry, said):
-            with httpx.Client(base_url=base, headers={**OURS, "Origin": base}, timeout=PATIENCE) as client:
-                client.get(entry)
-                end = time.monotonic() + SECONDS * share
-                for _ in track(iter(lambda: time.monotonic() < end, False), "T33", None):
-                    cases += 1
-                    if wrong := _step(path, workers, client, heard, chance):
-                        failures.append(f"step {cases}: {wrong}")
-                    time.sleep(chance.uniform(0.1, 0.6))
-            failures += [f"the server said: {line.strip()[:200]}" for line in said if "Traceback" in line]
+        with _working(path, heard, failures) as (workers, page):
+            end = time.monotonic() + SECONDS * share
+            for _ in track(iter(lambda: time.monotonic() < end, False), "T33", None):
+                cases += 1
+                if wrong := _step(path, workers, page, heard, chance):
+                    failures.append(f"step {cases}: {wrong}")
+                time.sleep(chance.uniform(0.1, 0.6))
         if wrong := heard.wrong(path, heard.now(), is_all=True):
             failures.append(wrong)
         with Gallery(path) as gallery:
@@ -219,23 +253,25 @@ def _traces(folder: Path, forgotten: set[str]) -> list[str]:
 
 
 @contextmanager
-def _working(path: Path, heard: Acknowledged, failures: Failures) -> Iterator[list[Worker]]:
-    workers = [Worker(path, f"worker{number}x", heard) for number in range(WORKERS)]
+def _working(path: Path, heard: Acknowledged, failures: Failures) -> Iterator[tuple[list[Worker], Page]]:
+    users: list[Worker | Page] = []
     try:
-        yield workers
+        workers = [Worker(path, f"worker{number}x", heard) for number in range(WORKERS)]
+        users += [*workers, page := Page(path, heard)]
+        yield workers, page
     finally:
-        for one in workers:
+        for one in users:
             one.end()
             failures += one.wrong
 
 
 def _step(
-    path: Path, workers: list[Worker], client: httpx.Client, heard: Acknowledged, chance: random.Random
+    path: Path, workers: list[Worker], page: Page, heard: Acknowledged, chance: random.Random
 ) -> str | None:
     """One piece of mistreatment."""
-    way = chance.choice(["kill", "copy", "move", "page", "page"])
-    if way == "kill":
-        one = chance.choice(workers)
+    way = chance.choices(["kill", "kill server", "copy", "move", "page"], [4, 1, 4, 4, 8])[0]
+    if way.startswith("kill"):
+        one = page if way == "kill server" else chance.choice(workers)
         one.end()
         one.begin()
     elif way == "copy":
@@ -255,13 +291,5 @@ def _step(
         time.sleep(chance.uniform(0.0, 0.5))
         away.rename(path)
     else:
-        answer = client.get("/api/sets?limit=20")
-        keys = [one["key"] for one in answer.json().get("sets", ())] if answer.status_code == 200 else []
-        if len(keys) > 1:
-            query, target = chance.sample(keys, 2)
-            asked = {"query": query, "targets": [target], "verdict": "different"}
-            answer = client.post("/api/judgements", json=asked)
-        # A gallery that was moved away is told by 507.
-        if answer.status_code >= 500 and answer.status_code not in (503, 507):
-            return f"the page answered {answer.status_code}: {answer.text[:200]}"
+        return page.use(chance)
     return None
