@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -20,7 +21,7 @@ from typing import IO, BinaryIO, Final
 
 try:
     import fcntl
-except ImportError:  # Windows: what a killed process leaves in the temporary place stays there
+except ImportError:  # Windows: what a killed process leaves stays there
     fcntl = None  # type: ignore[assignment]
 
 FILE_MODE: Final = 0o600
@@ -28,9 +29,14 @@ FOLDER_MODE: Final = 0o700
 # What refuses a hard link where there are none (exFAT, some network folders).
 NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
-# Folders in the temporary place, and the locks that this process holds on its own.
+# Folders in the temporary place; files and folders aside, beside what they are to become.
 TEMPORARY: Final = "lookalike-held-"
+WRITING, NEW_GALLERY = ".writing-", ".new-gallery-"
+_IN_TEMPORARY: Final = re.compile(re.escape(TEMPORARY) + ".*")
+_ASIDE: Final = re.compile(r"\.(writing|new-gallery)-[0-9a-f]{16}(-wal|-shm|-journal)?")
+# The locks that this process holds on its own folders, and which others it has swept.
 _HANDLES: dict[Path, int] = {}
+_SWEPT: set[Path] = set()
 
 # Files.
 
@@ -97,9 +103,12 @@ def writing(
     FileExistsError
         If there is a file of that name and it may not be replaced.
     """
-    aside = beside(path)
+    _sweep_once(path.parent)
+    aside, handle = beside(path), None
     try:
         with new_file(aside, buffered) as file:
+            # Held until it has its name, so that nobody takes it for litter.
+            handle = _held(file)
             yield file
             if durable:
                 to_disk(file)
@@ -113,6 +122,8 @@ def writing(
         # What could not be finished is of no use, and what cannot be deleted now is litter by its name.
         with suppress(OSError):
             delete(aside)
+        if handle is not None:
+            os.close(handle)
 
 
 def write(path: Path, content: bytes, over: bool = False, durable: bool = True) -> None:
@@ -137,7 +148,7 @@ def copy_new(path: Path, stream: IO[bytes]) -> None:
 
 def beside(path: Path) -> Path:
     """A name that nobody has, hidden, in the folder of a file."""
-    return path.with_name(f".writing-{secrets.token_hex(8)}")
+    return path.with_name(f"{WRITING}{secrets.token_hex(8)}")
 
 
 # Names.
@@ -212,50 +223,113 @@ def temporary_place() -> Path:
 
 
 def temporary_folder() -> Path:
-    """Make a folder in the temporary place, which goes with this process; those of dead ones are swept first.
-
-    Its owner holds a lock on it, which the system drops when the process ends, however that happens.
-    """
+    """Make a folder in the temporary place, which goes with this process; dead ones' are swept first."""
     sweep_temporary()
-    while True:
-        path = Path(tempfile.mkdtemp(prefix=TEMPORARY))
-        handle = _locked(path)
-        # Before the lock was held, somebody who sweeps may have taken it for litter.
-        if handle is None or path.exists():
-            if handle is not None:
-                _HANDLES[path] = handle
-            return path
-        os.close(handle)
+    return claim_folder(temporary_place(), TEMPORARY)
 
 
 def sweep_temporary() -> None:
     """Delete the temporary folders of processes that ended without doing so, as far as that can be done."""
-    if fcntl is None:
-        return
-    with suppress(OSError):
-        for path in temporary_place().glob(f"{TEMPORARY}*"):
-            said = path.lstat()
-            if path in _HANDLES or not stat.S_ISDIR(said.st_mode) or said.st_uid != os.getuid():
-                continue
-            handle = _locked(path)
+    with suppress(OSError):  # where there is no such place, as on a full disk
+        for path in abandoned(temporary_place(), _IN_TEMPORARY):
+            delete_tree(path)
+
+
+@contextmanager
+def folder_aside(parent: Path, prefix: str = NEW_GALLERY) -> Iterator[Path]:
+    """A hidden folder to make files in that are linked out of it; at the end of the block it goes."""
+    _sweep_once(parent)
+    path = claim_folder(parent, prefix)
+    try:
+        yield path
+    finally:
+        delete_tree(path)
+
+
+def sweep(folder: Path) -> None:
+    """Delete what dead processes left aside in a folder; what a living one is writing stays."""
+    for path in abandoned(folder, _ASIDE):
+        with suppress(OSError):
+            delete_tree(path) if path.is_dir() else delete(path)
+
+
+def _sweep_once(folder: Path) -> None:
+    if folder not in _SWEPT:
+        _SWEPT.add(folder)
+        sweep(folder)
+
+
+def claim_folder(parent: Path, prefix: str) -> Path:
+    """Make a folder on which this process holds a lock until `release`, or until it ends in any way."""
+    while True:
+        path = parent / f"{prefix}{secrets.token_hex(8)}"
+        make_folder(path)
+        if fcntl is None:
+            return path
+        # Before the lock is held, somebody who sweeps may take the new folder for litter: then try another.
+        with suppress(FileNotFoundError):
+            try:
+                handle = _locked(path)
+            except FileNotFoundError:
+                raise
+            except OSError:
+                return path  # a file system without locks, where nobody sweeps
+            if handle is not None and path.exists():
+                _HANDLES[path] = handle
+                return path
             if handle is not None:
-                delete_tree(path)
                 os.close(handle)
 
 
-def _locked(path: Path) -> int | None:
-    """Lock a folder; None if somebody else holds it, it is gone, or the file system knows no locks."""
+def release(path: Path) -> None:
+    """Give up the lock on a folder, whatever it is called by now."""
+    if (handle := _HANDLES.pop(path, None)) is not None:
+        os.close(handle)
+
+
+def abandoned(folder: Path, names: re.Pattern[str]) -> Iterator[Path]:
+    """Files and folders of such names that are ours, and on which no living process holds a lock.
+
+    A process id in the name could not tell, since containers use the same few ids again and again.
+    """
     if fcntl is None:
-        return None
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:
-        return None
+        return
+    with suppress(OSError):
+        for path in sorted(path for path in folder.iterdir() if names.fullmatch(path.name)):
+            with suppress(OSError):
+                said = path.lstat()
+                if said.st_uid != os.getuid() or not (
+                    stat.S_ISDIR(said.st_mode) or stat.S_ISREG(said.st_mode)
+                ):
+                    continue
+                handle = _locked(path)
+                if handle is not None:
+                    try:
+                        yield path
+                    finally:
+                        os.close(handle)
+
+
+def _locked(path: Path) -> int | None:
+    """Lock a file or folder; None if somebody holds it, OSError where the file system knows no locks."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except OSError as reason:
         os.close(handle)
+        if isinstance(reason, BlockingIOError):
+            return None
+        raise
+    return handle
+
+
+def _held(file: BinaryIO) -> int | None:
+    """A second handle of an open file, with a lock on it; None where the file system knows no locks."""
+    if fcntl is None:
         return None
+    handle = os.dup(file.fileno())
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return handle
 
 
@@ -280,8 +354,7 @@ def remove_folders(folders: Iterable[Path]) -> None:
 def delete_tree(path: Path, quietly: bool = True) -> None:
     """Delete a folder with all that is in it; quietly, what cannot be deleted stays."""
     shutil.rmtree(path, ignore_errors=quietly)
-    if (handle := _HANDLES.pop(path, None)) is not None:
-        os.close(handle)
+    release(path)
 
 
 def _private(path: str, flags: int) -> int:

@@ -242,5 +242,5 @@ def damaged_rows(
 def disk_full(path: Path) -> StorageFailed:
     """The one sentence for a full disk, whoever noticed it."""
     return StorageFailed(
-        f"the disk holding {path} is full: free some space, then repeat; nothing was changed"
+        f"the disk holding {path} is full: free some space, then repeat; nothing is half done"
     )

@@ -86,3 +86,11 @@ def test_folders_of_the_dead_are_swept(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "lookalike-other").is_dir()
     atomic.delete_tree(own)
     assert not own.exists()
+
+
+def test_a_disk_without_any_place_for_temporary_files_is_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> str:
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.gettempdir", nowhere)
+    atomic.sweep_temporary()

@@ -6,6 +6,7 @@ A scenario is prepared in a folder, acts there, and can judge what is found afte
 from __future__ import annotations
 
 import io
+import os
 import sqlite3
 import sys
 from collections.abc import Callable, Sequence
@@ -162,9 +163,8 @@ def format_of(path: Path) -> int:
         return schema.found(connection)
 
 
-def write_source(path: Path, numbers: Sequence[int]) -> None:
+def write_source(path: Path, sets: Sequence[FaceSet]) -> None:
     """Sets as a file that the command `add` reads; arrays hold no pictures."""
-    sets = [a_set(number) for number in numbers]
     np.savez(
         path,
         descriptors=np.concatenate([one.faces for one in sets]),
@@ -284,6 +284,12 @@ def command(*words: str) -> None:
     """Be the command line."""
     sys.argv = ["lookalike", *words]
     lookalike.cli.main()
+
+
+def command_in(folder: str, *words: str) -> None:
+    """Be the command line in a folder."""
+    os.chdir(folder)
+    command(*words)
 
 
 def reopen(folder: str) -> None:

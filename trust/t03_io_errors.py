@@ -20,7 +20,7 @@ from lookalike.progress import Track, silent
 from tests.trust.shim import FOR_EVER, Bench, Ended, Operation, Spoil, read_log
 from trust.outcome import Failures, Outcome, share_of
 from trust.recording import workshop
-from trust.scenarios import DONE, SCENARIOS, SOURCE, Scenario, write_source
+from trust.scenarios import DONE, SCENARIOS, SOURCE, Scenario, a_set, write_source
 
 NAME: Final = "T3"
 TITLE: Final = "I/O errors: the disk refuses an operation of add, forget or upgrade, once or for ever after"
@@ -52,7 +52,7 @@ def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     cases, failures = 0, Failures(NAME)
     wanted = -(-share_of(RELEASE, share) // len(SCENARIOS))
     with workshop() as place, Bench("trust.scenarios") as bench:
-        write_source(place / SOURCE, SCENARIOS["add"].added)
+        write_source(place / SOURCE, [a_set(number) for number in SCENARIOS["add"].added])
         for scenario in SCENARIOS.values():
             ready = place / f"{scenario.name}-ready"
             ready.mkdir()
@@ -85,7 +85,7 @@ def ways(operations: list[Operation]) -> Iterator[Spoil]:
 
 def undisturbed(bench: Bench, scenario: Scenario, ready: Path, place: Path) -> list[Operation]:
     """What the command does when nothing goes wrong."""
-    folder, log = _copy(ready, place), place / "log"
+    folder, log = copied(ready, place), place / "log"
     ended = bench.run("trust.scenarios:command", *scenario.words(folder), root=folder, log=log)
     wrong = [ended.err] if ended.code else scenario.wrong(folder, [DONE], by_command=True)
     if wrong:
@@ -95,10 +95,10 @@ def undisturbed(bench: Bench, scenario: Scenario, ready: Path, place: Path) -> l
 
 def spoilt(bench: Bench, scenario: Scenario, ready: Path, place: Path, spoil: Spoil) -> list[str]:
     """What is not as it must be when the command is spoilt so, and then run again."""
-    folder = _copy(ready, place)
+    folder = copied(ready, place)
     words = scenario.words(folder)
     ended = bench.run("trust.scenarios:command", *words, root=folder, spoil=spoil)
-    wrong = _unclean(ended)
+    wrong = unclean(ended)
     promised = [] if ended.code else [DONE]
     wrong += scenario.wrong(folder, promised, by_command=True)
     if ended.code and not wrong:
@@ -118,7 +118,8 @@ def named(spoil: Spoil) -> str:
     return f"{how} at operation {spoil.first}{' and after' if spoil.last > spoil.first else ''}"
 
 
-def _unclean(ended: Ended) -> list[str]:
+def unclean(ended: Ended) -> list[str]:
+    """What is wrong with how a command ended and what it said."""
     if "Traceback" in ended.err or "Error:" in ended.err:
         return [f"a traceback: {ended.err.strip()[-300:]}"]
     if not ended.code:
@@ -131,7 +132,8 @@ def _unclean(ended: Ended) -> list[str]:
     return []
 
 
-def _copy(ready: Path, place: Path) -> Path:
+def copied(ready: Path, place: Path) -> Path:
+    """A copy of a prepared folder, in place of the last one."""
     folder = place / "spoilt"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ready, folder)

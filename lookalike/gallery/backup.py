@@ -36,18 +36,15 @@ from lookalike.progress import Track, silent
 
 # 16 MB at a time: often enough to show progress.
 PAGES: Final = 1024
-BESIDE: Final = ("", "-wal", "-shm", "-journal")
 
 
 @contextmanager
 def aside(path: Path) -> Iterator[Path]:
-    """A name for a new file beside `path`; at the end of the block, that name goes."""
-    name = path.parent / f".new-gallery-{atomic.beside(path).name.removeprefix('.writing-')}"
-    try:
-        yield name
-    finally:
-        for suffix in BESIDE:
-            atomic.delete(Path(f"{name}{suffix}"))
+    """A name for a new file in a hidden folder beside `path`; at the end of the block, that name goes."""
+    with atomic.folder_aside(path.parent) as folder:
+        # Not in that folder itself, which is locked: whoever closes a gallery locks the one that it is in.
+        atomic.make_folder(folder / "new")
+        yield folder / "new" / "gallery"
 
 
 def fill(source: Connection, target: Path, track: Track = silent, is_held: bool = False) -> None:

@@ -6,12 +6,11 @@ import ctypes
 import itertools
 import logging
 import os
-import secrets
 import shlex
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,6 +115,11 @@ class Connection(sqlite3.Connection):
         if handle is not None:
             _release(handle)
 
+    def __del__(self) -> None:
+        """Keep the journal of what was dropped, or interrupted while closing: SQLite would delete it."""
+        if self.handle is not None and self.frozen is None and self._says_open():
+            _stay_open(self)
+
     def _closed(self, path: Path, handle: Identity) -> bool:
         """Settle and close the file; False if it has to stay open as long as this process lives."""
         is_refused = False
@@ -127,12 +131,21 @@ class Connection(sqlite3.Connection):
         if self.is_overwritten or is_refused:
             # Closing would bring the journal into a file that is another by now; or delete one that is empty,
             # though the file says that it has one.
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+            _stay_open(self)
             return False
         super().close()
         with suppress(sqlite3.Error, OSError):
             journal.settle_closed(path, _OPEN[handle].file)
         return True
+
+
+def _stay_open(
+    connection: Connection,
+    keep: Callable[[object], None] = ctypes.pythonapi.Py_IncRef,
+    as_object: Callable[[object], object] = ctypes.py_object,
+) -> None:
+    """Let nothing close a connection as long as this process lives; also while Python itself is ending."""
+    keep(as_object(connection))
 
 
 def check_file(path: Path) -> None:
@@ -350,14 +363,14 @@ def create(path: Path) -> None:
     """Put an empty gallery at `path` unless something is there already.
 
     It is built aside, then linked into place, which exactly one process can do: nobody sees half a gallery.
-    What a killed process leaves behind is a hidden empty gallery, which nothing reads.
+    What a killed process leaves behind is a hidden folder, which nothing reads and the next one sweeps.
     """
     if journal.size_of(path) and not path.exists():
         # What was acknowledged may be in it alone.
         left = journal.path_of(path)
         raise StorageFailed(f"{left} is left from a gallery that is gone: bring that back, or delete {left}")
-    aside = path.parent / f".new-gallery-{secrets.token_hex(8)}"
-    try:
+    with atomic.folder_aside(path.parent) as folder:
+        aside = folder / "gallery"
         atomic.create(aside)
         with closing(sqlite3.connect(_uri(aside, "mode=rw"), uri=True, isolation_level=None)) as connection:
             schema.build(connection)
@@ -365,9 +378,6 @@ def create(path: Path) -> None:
             # Closing would fold the journal into the file too, but says nothing if the disk refuses.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         atomic.publish(aside, path)
-    finally:
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            atomic.delete(Path(f"{aside}{suffix}"))
 
 
 def _settled(path: Path, how: str, wait: float) -> Connection:

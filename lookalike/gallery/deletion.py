@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from lookalike import atomic
 from lookalike.gallery import blocklist, history, media, people, set_rows
 from lookalike.gallery.blocklist import Entry
 from lookalike.gallery.connection import is_gallery, is_split, shard_files
@@ -213,7 +214,8 @@ def find_copies(
 ) -> list[Copy]:
     """Look into the backups that are known, and into every gallery in the folder of this one.
 
-    A restore or an upgrade leaves the earlier file beside the gallery, and a killed backup an unfinished one.
+    A restore or an upgrade leaves the earlier file beside the gallery. What a killed backup left unfinished
+    is swept, where that can be told from one that is being made.
 
     Parameters
     ----------
@@ -226,8 +228,12 @@ def find_copies(
     own = gallery.resolve()
     known = list(dict.fromkeys(map(Path, backups)))
     beside: list[Path] = []
-    with suppress(OSError):
-        beside += [path for path in sorted(own.parent.iterdir()) if _is_some_gallery(path)]
+    for folder in dict.fromkeys([own.parent, *(path.parent for path in known)]):
+        atomic.sweep(folder)
+        with suppress(OSError):
+            near = sorted(folder.iterdir()) if folder == own.parent else []
+            near += sorted(folder.glob(f"{atomic.NEW_GALLERY}*/new/*"))
+            beside += [path for path in near if _is_some_gallery(path)]
     found = []
     for path in dict.fromkeys([*known, *beside]):
         with suppress(OSError):

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from numpy.typing import NDArray
 
+from lookalike import atomic
 from lookalike.errors import GalleryUnreadable, LookalikeError, in_words
 from lookalike.gallery import checks
 from lookalike.gallery.checks import Finding, litter, of_gallery, of_table
@@ -26,7 +27,7 @@ from lookalike.method.tables import ids_of
 from lookalike.progress import Track, silent
 
 # What lookalike writes aside beside a gallery, and leaves there if it is killed.
-ASIDE = (".new-gallery-", ".writing-")
+ASIDE = (atomic.NEW_GALLERY, atomic.WRITING)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import logging
-import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,11 +22,6 @@ from lookalike.indexing import manifest
 from lookalike.indexing.manifest import FILE, Manifest, contradicted, damaged, note
 from lookalike.preparations.none import Nothing
 
-try:
-    import fcntl
-except ImportError:  # Windows: litter is then left to `drop` by hand
-    fcntl = None  # type: ignore[assignment]
-
 UNFINISHED: Final = re.compile(r"\.writing-[0-9a-f]{16}")
 
 
@@ -39,60 +32,20 @@ def unfinished(parent: Path) -> Iterator[Path]:
     Its writer holds a lock on it, which the system drops when the process dies: `sweep` can then tell litter
     from work. A process id in the name could not, since containers use the same few ids again and again.
     """
-    path, handle = _claim(parent)
+    path = atomic.claim_folder(parent, atomic.WRITING)
     try:
         yield path
     finally:
-        if handle is not None:
-            os.close(handle)
+        atomic.release(path)
         erase(path)
-
-
-def _claim(parent: Path) -> tuple[Path, int | None]:
-    while True:
-        path = parent / f".writing-{secrets.token_hex(8)}"
-        atomic.make_folder(path)
-        if fcntl is None:
-            return path, None
-        # Before the lock is held, a sweeping process may take the new folder for litter: then try another.
-        with suppress(FileNotFoundError):
-            try:
-                handle = _locked(path)
-            except OSError as reason:
-                if isinstance(reason, FileNotFoundError):
-                    raise
-                return path, None  # a file system without locks: `sweep` will leave its litter alone
-            if handle is not None and path.exists():
-                return path, handle
-            if handle is not None:
-                os.close(handle)
-
-
-def _locked(path: Path) -> int | None:
-    """Lock a folder; None if somebody else holds it, OSError where the file system knows no locks."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        return None
-    except OSError:
-        os.close(handle)
-        raise
-    return handle
 
 
 def sweep(parent: Path) -> None:
     """Erase what dead processes left unfinished; what a living one is writing stays."""
-    if fcntl is None or parent.is_symlink() or not parent.is_dir():
-        return
-    for path in sorted(parent.iterdir()):
-        if UNFINISHED.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+    if not parent.is_symlink():
+        for path in atomic.abandoned(parent, UNFINISHED):
             with suppress(OSError):
-                handle = _locked(path)
-                if handle is not None:
-                    erase(path)
-                    os.close(handle)
+                erase(path)
 
 
 def erase(path: Path) -> None:

@@ -14,6 +14,8 @@ from lookalike import FaceSet, Gallery, find, verify
 from lookalike.errors import BadInput, Conflict, GalleryUnreadable, NotFound, StorageFailed
 from lookalike.gallery import history
 from lookalike.gallery.backup import backup, restore, upgrade
+from lookalike.gallery.deletion import HOLDS
+from lookalike.gallery.forget import forget
 from lookalike.indexing.store import TableStore
 from tests.full_gallery import copied, planted, write_full_gallery
 from tests.gallery import children
@@ -298,3 +300,44 @@ def test_a_link_leads_to_its_gallery(path: Path, saved: Path, tmp_path: Path) ->
     done = restore(saved, tmp_path / "link", replace=True)
     assert (tmp_path / "link").is_symlink()
     assert done.kept == path.with_name("g.gallery.before-restore")
+
+
+MAKE_AND_STAY = """
+from lookalike import atomic
+from lookalike.gallery.backup import backup
+def stay(*given):
+    print("made", flush=True)
+    import time; time.sleep(600)
+atomic.publish = stay
+with Gallery(sys.argv[1]) as gallery:
+    backup(gallery, sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("sweeping", ["another backup", "forgetting"])
+def test_what_a_killed_backup_left_is_swept_and_what_another_makes_stays(
+    path: Path, tmp_path: Path, sweeping: str
+) -> None:
+    """A whole copy of the faces lay there, hidden, and `forget` looked beside the gallery only."""
+    away = tmp_path / "away"
+    away.mkdir()
+    making = [children.start(MAKE_AND_STAY, path, away / name) for name in "ab"]
+    for one in making:
+        assert one.stdout.readline() == "made\n", one.stderr.read()
+    copies = set(away.iterdir())
+    assert len(copies) == 2
+    children.kill(making[0])
+    with Gallery(path) as gallery:
+        if sweeping == "forgetting":
+            # The note of a backup is made before it, so that the folder is known.
+            receipt = forget(gallery, [gallery.ids()[0]])
+            assert any(one.state == HOLDS and "new-gallery" in one.path for one in receipt.copies)
+        else:
+            backup(gallery, away / "c")
+    left = {one for one in away.iterdir() if one.name != "c"}
+    assert len(left) == 1
+    assert left < copies
+    children.kill(making[1])
+    with Gallery(path) as gallery:
+        forget(gallery, [gallery.ids()[-1]])
+    assert {one.name for one in away.iterdir()} <= {"c"}

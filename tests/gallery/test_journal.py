@@ -152,8 +152,7 @@ def test_an_idle_gallery_is_its_file(tmp_path: Path) -> None:
     with Gallery(tmp_path / "g", create=True) as gallery:
         for name in "abc":
             gallery.add(faceset(name))
-        until(lambda: not state(tmp_path / "g").is_open)
-        assert journal.size_of(tmp_path / "g") == 0
+        until(lambda: not state(tmp_path / "g").is_open and journal.size_of(tmp_path / "g") == 0)
         with Gallery(shutil.copy(tmp_path / "g", tmp_path / "copy")) as copy:
             assert copy.ids() == ["a", "b", "c"]
 
@@ -269,3 +268,68 @@ def test_several_threads_write_and_the_file_is_whole(tmp_path: Path) -> None:
         until(lambda: not state(tmp_path / "g").is_open)
     with Gallery(shutil.copy(tmp_path / "g", tmp_path / "copy")) as copied:
         assert len(copied) == 40
+
+
+INTERRUPTED = """
+import gc, os, shutil
+from lookalike.gallery import connection, journal
+made, copy = Path(sys.argv[1]), Path(sys.argv[2])
+ours = {connection.__file__, journal.__file__}
+
+class Interrupted(BaseException):
+    pass
+
+def work(last):
+    left = last
+    def trace(frame, event, given):
+        nonlocal left
+        if frame.f_code.co_filename in ours and event == "line":
+            left -= 1
+            if not left:
+                sys.settrace(None)
+                raise Interrupted
+        return trace
+    with Gallery(copy) as gallery:
+        gallery.add(FaceSet("more", faces(1)))
+        sys.settrace(trace)
+    sys.settrace(None)
+
+for last in range(1, 1000):
+    for file in copy.parent.glob(f"{copy.name}*"):
+        file.unlink()
+    shutil.copy(made, copy)
+    child = os.fork()
+    if not child:
+        try:
+            work(last)
+            code = 0
+        except Interrupted:
+            code = 1
+        gc.collect()
+        os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with Gallery(copy) as gallery:
+        assert (gallery.lacks, len(gallery)) == ("", 2), last
+    if not code:
+        break
+print(last)
+"""
+
+
+def test_interrupted_at_any_line_of_closing(tmp_path: Path) -> None:
+    """SQLite deleted the empty journal of a file that said it had one, which could then only be read."""
+    with Gallery(tmp_path / "made", create=True) as gallery:
+        gallery.add(faceset("a"))
+    assert int(children.run(INTERRUPTED, tmp_path / "made", tmp_path / "copy")) > 50
+
+
+def test_a_gallery_that_nobody_closed_is_whole(tmp_path: Path) -> None:
+    for way in ("del gallery", "sys.exit()", "raise SystemExit"):
+        code = f"""
+            gallery = Gallery(sys.argv[1], create=True)
+            gallery.add(FaceSet("a", faces(1)))
+            {way}
+        """
+        children.run(code, tmp_path / "g")
+        with Gallery(tmp_path / "g") as gallery:
+            assert (gallery.ids(), gallery.lacks) == (["a"], "")

@@ -153,11 +153,14 @@ static int ours(char *out, int folder, const char *path) {
 
 static int is_open(int file) { return root_length && file >= 0 && file < FILES && opened[file]; }
 
-/* Count an operation; true if it is to be spoilt. A kill does not return. */
+/* Count an operation; true if it is to be spoilt. A kill does not return; other signals may be handled. */
 static int spoilt(char letter) {
     ++count;
     if (how == NOTHING || count < fail_first || count > fail_last || !strchr(kinds, letter)) return 0;
-    if (how == KILL) kill(getpid(), SIGKILL);
+    if (how == KILL) {
+        kill(getpid(), fail_errno ? fail_errno : SIGKILL);
+        return 0;
+    }
     return 1;
 }
 

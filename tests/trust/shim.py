@@ -49,7 +49,17 @@ class Operation(NamedTuple):
 
 @dataclass(frozen=True)
 class Spoil:
-    """What to do to which operations: ``fail``, ``short``, ``kill``, ``tear`` (half a write, then a kill)."""
+    """What to do to which operations: ``fail``, ``short``, ``kill``, ``tear`` (half a write, then a kill).
+
+    Attributes
+    ----------
+    how : str
+    first, last : int
+    errno : int
+        The error; with ``kill`` the signal, SIGKILL if 0.
+    kinds : str
+        Letters of the operations.
+    """
 
     how: str = ""
     first: int = 0

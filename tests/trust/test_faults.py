@@ -1,4 +1,4 @@
-"""Faults at commit size: the same code as `python -m trust T2 T3 T4 T5`, on a share of the cases."""
+"""Faults at commit size: the same code as `python -m trust T2 T3 T4 T5 T34`, on a share of the cases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from lookalike.gallery.gallery import Gallery
 from tests.trust.shim import Bench, Operation, Spoil, library, read_log
-from trust import t02_power_cuts, t03_io_errors, t04_recovery, t05_litter
+from trust import t02_power_cuts, t03_io_errors, t04_recovery, t05_litter, t34_commands
 from trust.outcome import Outcome
 from trust.recording import workshop
 from trust.scenarios import GALLERY, SCENARIOS
@@ -50,6 +50,11 @@ def test_io_errors() -> None:
 @needs_shim
 def test_faults_while_recovering() -> None:
     passed(t04_recovery.run(0.06, SEED), 5)
+
+
+@needs_shim
+def test_commands() -> None:
+    passed(t34_commands.run(0.03, SEED), 8)
 
 
 def test_litter() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lookalike import atomic
+from tests.gallery import children
 
 ROOT = Path(__file__).parents[2] / "lookalike"
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "atomic.py")
@@ -227,3 +228,30 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert list(tmp_path.iterdir()) == []
+
+
+WRITE_AND_STAY = """
+from lookalike import atomic
+with atomic.writing(Path(sys.argv[1])) as file:
+    file.write(b"faces")
+    file.flush()
+    print("written", flush=True)
+    import time; time.sleep(600)
+"""
+
+
+def test_what_a_killed_writer_left_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writers = [children.start(WRITE_AND_STAY, tmp_path / name) for name in "ab"]
+    for one in writers:
+        assert one.stdout.readline() == "written\n", one.stderr.read()
+    strange = tmp_path / ".writing-notes"
+    strange.touch()
+    children.kill(writers[0])
+    atomic.write(tmp_path / "c", b"1")
+    assert len(list(tmp_path.glob(".writing-*"))) == 2, "what is being written stays, and what is not ours"
+    children.kill(writers[1])
+    monkeypatch.setattr(atomic, "_SWEPT", set())  # as another process
+    atomic.write(tmp_path / "d", b"1")
+    assert sorted(tmp_path.iterdir()) == [strange, tmp_path / "c", tmp_path / "d"]
