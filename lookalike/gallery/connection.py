@@ -64,6 +64,8 @@ class Connection(sqlite3.Connection):
         The latest commit that the file by itself was seen at.
     counted : int
         How many rows were changed in counting commits.
+    told : Told
+        Of which of its commits the file was made to tell.
     touched : set of str, or None
         Ids of the sets whose rows it changed, if anybody wants to know.
     """
@@ -75,14 +77,16 @@ class Connection(sqlite3.Connection):
     lacks: str = ""
     known: journal.Commit | None = None
     counted: int = 0
+    told: journal.Told = journal.Told()
     touched: set[str] | None = None
     is_overwritten: bool = False
 
-    def count(self) -> None:
+    def count(self) -> journal.Commit:
         """Count a commit, at the end of its transaction."""
         before = self.total_changes
-        journal.count(self)
+        own = journal.count(self)
         self.counted += self.total_changes - before
+        return own
 
     def settle(self) -> bool:
         """Bring all of the journal into the file, so that it is whole by itself; False if others use it."""
@@ -345,14 +349,13 @@ def transaction(connection: Connection, path: Path, writing: bool = False) -> It
             schema.migrate(connection)
         yield
         check_same(connection, path)
-        is_changed = connection.total_changes > before
-        if is_changed:
-            connection.count()
+        own = connection.count() if connection.total_changes > before else None
         connection.execute("COMMIT")
-        if is_changed and connection.handle is not None:
+        if own is not None and connection.handle is not None:
             # Somebody may have copied another file over it while it was being committed.
             check_same(connection, path)
-            journal.show_open(connection, path, _OPEN[connection.handle].file)
+            file = _OPEN[connection.handle].file
+            connection.told = journal.show_open(connection, path, file, own, connection.told)
             check_same(connection, path)
     finally:
         if connection.in_transaction:

@@ -58,7 +58,7 @@ SECONDS_BETWEEN_TRIES: Final = 0.025
 # A journal of so many bytes is brought into the file before anybody is idle; it grows while others read.
 LONG: Final = 16_000_000
 # So long a commit waits for whoever reads an old version, which keeps the file from saying that it is open.
-SECONDS_FOR_READERS: Final = 0.5
+SECONDS_FOR_READERS: Final = 2.0
 
 
 class Commit(NamedTuple):
@@ -109,7 +109,7 @@ def found(connection: sqlite3.Connection) -> Commit | None:
     return None if row is None else _read(FACT.encode() + str(row[0]).encode())
 
 
-def count(connection: sqlite3.Connection, is_open: bool = True, anew: bool = False) -> None:
+def count(connection: sqlite3.Connection, is_open: bool = True, anew: bool = False) -> Commit:
     """Count a commit, at the end of the transaction that is to be one.
 
     Parameters
@@ -127,24 +127,63 @@ def count(connection: sqlite3.Connection, is_open: bool = True, anew: bool = Fal
     else:
         new = Commit(known.gallery, known.number + 1, mark, known.mark, is_open)
     connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (FACT, str(new)))
+    return new
 
 
-def show_open(connection: sqlite3.Connection, gallery: Path, handle: int) -> None:
+class Told(NamedTuple):
+    """The last commit of which a connection made the file tell; the one at which others kept the file."""
+
+    number: int = 0
+    kept_at: int = -1
+
+
+def show_open(connection: sqlite3.Connection, gallery: Path, handle: int, own: Commit, told: Told) -> Told:
     """After a commit: wait until the file says that it is open, which is when the commit may be acknowledged.
 
-    Who reads an old version meanwhile keeps it from saying so. Nobody is to wait for that: then a copy that
-    is made without the journal until the reader has ended cannot be told from a whole one. A long journal is
-    brought into the file, too.
+    Who reads an old version meanwhile keeps it from saying so. Nobody is to wait long for that, nor twice:
+    then a copy that is made without the journal until the reader has ended cannot be told from a whole one.
+    A long journal is brought into the file, too.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+    gallery : Path
+    handle : int
+        The open file.
+    own : Commit
+        The commit.
+    told : Told
+        What the last call of this connection returned.
+
+    Returns
+    -------
+    Told
     """
     if (size_of(gallery) or 0) >= LONG:
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     until = time.monotonic() + SECONDS_FOR_READERS
-    while (held := in_file(handle)) is not None and not held.is_open:
+    while not _is_told(held := in_file(handle), own, told.number, gallery):
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        if time.monotonic() > until:
-            return
-        if (again := in_file(handle)) is not None and not again.is_open:
+        if held is not None and (held.number == told.kept_at or time.monotonic() > until):
+            return Told(kept_at=held.number)
+        if not _is_told(in_file(handle), own, told.number, gallery):
             time.sleep(SECONDS_BETWEEN_TRIES)
+    return Told(own.number)
+
+
+def _is_told(held: Commit | None, own: Commit, told: int, gallery: Path) -> bool:
+    """Whether a file by itself has a commit, or says that it lacks some until it has that one.
+
+    It may say that it is open, and yet say that it is done a moment later, before it has the commit: if
+    somebody settled it in between, which lies in the journal and is not brought in yet.
+    """
+    if held is None or held.number >= own.number:
+        return True
+    if not held.is_open:
+        return False
+    if own.number == told + 1:
+        return True  # nobody else came in between
+    return all(one.is_open for one in in_journal(gallery) if held.number < one.number < own.number)
 
 
 def empty_journal(connection: sqlite3.Connection, wait: float) -> bool:

@@ -336,7 +336,8 @@ def test_tables_of_an_interrupted_removal_go_when_the_gallery_is_opened(path: Pa
     gallery.forget(IDS)  # and nobody sees to the tables
     assert gallery.facts()["purge_due"]
     assert traces(path.parent, looked_for)
-    gallery._opened.connection.close()  # as a killed process would
+    with gallery._opened.lock:  # nobody is settling it
+        gallery._opened.connection.close()  # as a killed process would
     Gallery(path).close()
     assert traces(path.parent, looked_for) == {}
     with Gallery(path) as gallery:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import threading
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -93,6 +95,27 @@ def test_closed_by_the_last_one_though_a_reader_died_meanwhile(
         gallery.add(faceset("c"))
 
 
+def test_acknowledged_only_once_no_settled_commit_can_hide_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file said that it was open, then, brought up to a commit that settled it, that it was done."""
+    path = tmp_path / "g"
+    with Gallery(path, create=True) as gallery:
+        monkeypatch.setattr(gallery._opened, "_settle_soon", lambda: None)
+        gallery.add(faceset("a"))
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            settled = journal.count(other, is_open=False)
+            other.execute("COMMIT")
+        assert state(path).is_open
+        assert state(path).number < settled.number
+        gallery.add(faceset("b"))
+        assert state(path).is_open
+        assert state(path).number > settled.number
+        with Gallery(shutil.copy(path, tmp_path / "copy")) as copy:
+            assert copy.lacks or copy.ids() == ["a", "b"]
+
+
 def test_several_processes_that_close_at_once_leave_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "g"
     Gallery(path, create=True).close()
@@ -117,11 +140,12 @@ def test_a_file_that_is_overwritten_during_a_commit_is_not_mixed_with_another(
                 gallery.add(faceset(name))
     there, counted, count = other.read_bytes(), [], Connection.count
 
-    def count_and_overwrite(connection: Connection) -> None:
-        count(connection)
+    def count_and_overwrite(connection: Connection) -> Commit:
+        own = count(connection)
         counted.append(connection)
         if len(counted) == commits + 1:
             path.write_bytes(there)
+        return own
 
     monkeypatch.setattr(Connection, "count", count_and_overwrite)
     gallery = Gallery(path)
