@@ -24,8 +24,14 @@ from lookalike.indexing.slices import Hold, hold_slices, identity
 from lookalike.indexing.store import SECONDS_BETWEEN_KEEPING, StoredTables, TableStore, Unfinished
 from lookalike.indexing.transform import AUTO, hashes_of, prepare, ready_preparation, table_kind
 from lookalike.method.neighbours import index_need, spread
-from lookalike.method.proxies import find_neighbours, grow_neighbours, is_by_means, update_neighbours
-from lookalike.method.tables import HeldGallery, Neighbours, Tables
+from lookalike.method.proxies import (
+    find_neighbours,
+    grow_neighbours,
+    is_by_means,
+    is_screened,
+    update_neighbours,
+)
+from lookalike.method.tables import HeldGallery, Neighbours, Tables, sizes_of
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Task, Track, counted, silent
 from lookalike.resources import Need
@@ -401,9 +407,13 @@ def _built(plan: _Plan) -> Tables:
     sets = PreparedSets.join(plan.track(prepared, "preparing sets", len(contents)))
     held = plan.hold(sets)
     # Slices are sent other runs than are compared here.
-    origin = plan.fingerprint if held is sets else f"{plan.fingerprint}-slices"
-    if held is sets and is_by_means(similarity, len(sets)):
-        origin = f"{plan.fingerprint}-pairs"
+    origin = plan.fingerprint
+    if held is not sets:
+        origin = f"{plan.fingerprint}-slices"
+    elif is_by_means(similarity, len(sets)):
+        origin = f"{plan.fingerprint}-means"
+    elif is_screened(similarity, int(sizes_of(similarity, sets).sum())):
+        origin = f"{plan.fingerprint}-rounded"
     work = Unfinished(plan.store, plan.unfinished, origin, SECONDS_BETWEEN_KEEPING)
     earlier = work.take_up()
     done, near = (0, None) if earlier is None else (earlier[0], Neighbours(**earlier[1]))

@@ -382,12 +382,15 @@ WORD = 8
 
 
 @compiled
-def pairs_reaching(products: Singles, floors_a: Singles, floors_b: Singles, ahead: int, found: Ints) -> int:
+def pairs_reaching(
+    products: NDArray[Any], floors_a: NDArray[Any], floors_b: NDArray[Any], ahead: int, found: Ints
+) -> int:
     """Find the products (n_a, n_b) that reach the floor of their row or of their column; how many there are.
 
     Parameters
     ----------
     floors_a, floors_b : arrays (n_a,), (n_b,)
+        Of the type of the products.
     ahead : int
         Column j stands for the number of row j + ahead: what is not beyond that of its row is passed over.
     found : array (2, n_a * n_b)
@@ -411,7 +414,7 @@ def pairs_reaching(products: Singles, floors_a: Singles, floors_b: Singles, ahea
 
 
 @compiled
-def _mark(values: Singles, floor: float, floors: Singles, marked: NDArray[np.uint8]) -> None:
+def _mark(values: NDArray[Any], floor: Any, floors: NDArray[Any], marked: NDArray[np.uint8]) -> None:
     """Mark values that reach one floor or their own: many at once, since the loop does nothing else."""
     for column in range(len(floors)):
         marked[column] = (values[column] >= floor) | (values[column] >= floors[column])

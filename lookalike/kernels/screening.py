@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -92,9 +93,9 @@ def error_bound(dimension: int, *lengths: Doubles) -> float:
 
 
 @compiled
-def largest_of_sets(products: Singles, starts_a: Ints, starts_b: Ints, found: Singles) -> None:
+def largest_of_sets(products: NDArray[Any], starts_a: Ints, starts_b: Ints, found: NDArray[Any]) -> None:
     """Reduce products (rows_a, rows_b) to the largest of each pair of sets, into found (n_a, n_b)."""
-    columns = np.empty(products.shape[1], dtype=np.float32)
+    columns = np.empty(products.shape[1], dtype=products.dtype)
     for i in range(len(starts_a) - 1):
         # All faces of set i first, column by column: this loop is as fast as memory.
         columns[:] = products[starts_a[i]]
@@ -119,7 +120,7 @@ def exact_product(a: Singles, b: Singles) -> float:
 
 @compiled
 def exact_match(
-    products: Singles,
+    products: NDArray[Any],
     faces_a: Singles,
     lengths_a: Doubles,
     faces_b: Singles,
@@ -140,7 +141,7 @@ def exact_match(
 
 @compiled
 def exact_matches(
-    products: Singles,
+    products: NDArray[Any],
     faces_a: Singles,
     starts_a: Ints,
     lengths_a: Doubles,
@@ -149,7 +150,7 @@ def exact_matches(
     lengths_b: Doubles,
     pairs_a: Ints,
     pairs_b: Ints,
-    screened: Singles,
+    screened: NDArray[Any],
     margin: float,
     scores: Doubles,
     modes_a: Ints,
@@ -160,7 +161,7 @@ def exact_matches(
     Parameters
     ----------
     products : array (rows_a, rows_b)
-        Single-precision products of all faces.
+        About the products of all faces.
     pairs_a, pairs_b : arrays (pairs,)
         The pairs of sets.
     screened : array (pairs,)
@@ -184,7 +185,7 @@ def exact_matches(
 
 
 class Screen:
-    """The products of all faces of two runs of sets in single precision, to be finished where it matters.
+    """About the products of all faces of two runs of sets, to be finished where it matters.
 
     Parameters
     ----------
@@ -194,6 +195,8 @@ class Screen:
         First row of each set, and the end.
     lengths_a, lengths_b : arrays (rows,), optional
         Lengths of the rows, if they are not 1 but for the grid.
+    products, error : array (rows_a, rows_b), float
+        Their products, if they are known in units of any size, and by how many of these they may be off.
     """
 
     def __init__(
@@ -204,20 +207,31 @@ class Screen:
         starts_b: Ints,
         lengths_a: Doubles | None = None,
         lengths_b: Doubles | None = None,
+        products: NDArray[Any] | None = None,
+        error: float = 0.0,
     ) -> None:
         # The compiled loops want plain arrays; a memory map becomes one without being copied.
         self._a = widened(faces_a), np.asarray(starts_a), known_lengths(faces_a, lengths_a)
         self._b = widened(faces_b), np.asarray(starts_b), known_lengths(faces_b, lengths_b)
-        self.error = error_bound(self._a[0].shape[1], self._a[2], self._b[2])
-        self._products: Singles = self._a[0] @ self._b[0].T
-        self.scores = np.empty((len(starts_a) - 1, len(starts_b) - 1), dtype=np.float32)
+        if products is None:
+            error = error_bound(self._a[0].shape[1], self._a[2], self._b[2])
+            products = self._a[0] @ self._b[0].T
+        self.error, self._products = error, products
+        self.scores = np.empty((len(starts_a) - 1, len(starts_b) - 1), dtype=products.dtype)
         largest_of_sets(self._products, self._a[1], self._b[1], self.scores)
 
-    def finish(self, sets_a: Ints, sets_b: Ints) -> tuple[Doubles, Ints, Ints]:
-        """Exact cosine of the best pair of faces for each chosen pair of sets, and the two faces."""
+    def finish(
+        self, sets_a: Ints, sets_b: Ints, least: NDArray[Any] | None = None
+    ) -> tuple[Doubles, Ints, Ints]:
+        """Exact cosine of the best pair of faces for each chosen pair of sets, and the two faces.
+
+        Where products are known of which no less is wanted, faces below are left out: if all are, -2.
+        """
         scores = np.empty(len(sets_a))
         modes_a, modes_b = (np.zeros(len(sets_a), dtype=np.int64) for _ in range(2))
         screened = self.scores[sets_a, sets_b]
+        if least is not None:
+            screened = np.maximum(screened, least + screened.dtype.type(2 * self.error))
         exact_matches(
             self._products,
             *self._a,
@@ -235,7 +249,13 @@ class Screen:
 
 def known_lengths(faces: Floats, lengths: Doubles | None) -> Doubles:
     """Lengths as a plain array; 1 if none are given."""
-    return np.ones(len(faces)) if lengths is None else np.asarray(lengths)
+    return _ones(len(faces)) if lengths is None else np.asarray(lengths)
+
+
+@lru_cache(maxsize=4)
+def _ones(count: int) -> Doubles:
+    """Kept, since an index of very many sets asks for as many with each of its runs."""
+    return np.ones(count)
 
 
 # Few: the best pairs of the few faces of a query with all faces of a gallery, which are read only once.
@@ -471,8 +491,9 @@ def match_pairs(
         scores minus infinity.
     """
     widest = 0
-    for i in range(len(starts) - 1):
-        widest = max(widest, starts[i + 1] - starts[i])
+    for pair in range(len(pairs_a)):
+        for one in (pairs_a[pair], pairs_b[pair]):
+            widest = max(widest, starts[one + 1] - starts[one])
     room = np.empty((widest, widest), dtype=np.float32)
     for pair in range(len(pairs_a)):
         a, end_a = starts[pairs_a[pair]], starts[pairs_a[pair] + 1]

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from lookalike.kernels.neighbours import best_of_rows
 from lookalike.kernels.threads import blocks, in_order, one_blas_thread, thread_count
 from lookalike.method import tables
-from lookalike.method.proxies import MEANS_RUN, WIDER, WITH_MODES, find_neighbours, is_by_means, proxy_slots
+from lookalike.method.proxies import (
+    MEANS_RUN,
+    WIDER,
+    WITH_MODES,
+    find_neighbours,
+    is_by_means,
+    is_screened,
+    proxy_slots,
+)
 from lookalike.method.tables import Held, Lists, Row, Tables, nearest_to, rows_of_some, sizes_of
 from lookalike.progress import Track, silent
 from lookalike.resources import Need, check_memory
@@ -75,11 +83,12 @@ def index_need(
     lists = lists_bytes(similarity, len(faces), count)
     some = PreparedSets.join(prepared)
     # Where neighbours are looked for by means, one for each set, and pairs of the runs that are under way.
-    means = 0
+    means, rows = 0, similarity.sizes(some).mean() * len(faces)
     if is_by_means(similarity, len(faces)):
         pairs = 3 * thread_count() * MEANS_RUN * WIDER * count * BYTES_OF_A_PAIR
         means = 4 * len(faces) * similarity.faces(some)[0].shape[1] + pairs
-    rows = similarity.sizes(some).mean() * len(faces)
+    elif is_screened(similarity, int(rows)):  # all of their faces in whole numbers
+        means = int(rows) * similarity.faces(some)[0].shape[1]
     # Sets are joined while some of their parts are there; lists grow from those of an interrupted index,
     # and on the disk they are kept, were kept before, and are finished.
     joining = int(sets * min(2.0, GROWTH + 2 * TOGETHER / max(1, len(faces))))

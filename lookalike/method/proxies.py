@@ -4,26 +4,44 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels.neighbours import let_in, pairs_reaching
+from lookalike.kernels.rounded import LEFT, RIGHT, Left, Rounded, is_quick, largest_left, step_of
 from lookalike.kernels.threads import blocks, in_order
-from lookalike.method.tables import Compared, Held, Lists, Neighbours, beside, means_of, set_blocks, whole
+from lookalike.method.tables import (
+    Compared,
+    Held,
+    Lists,
+    Neighbours,
+    beside,
+    means_of,
+    set_blocks,
+    sizes_of,
+    whole,
+)
 from lookalike.parameters import MOST_PROXIES
 from lookalike.progress import Track, silent
-from lookalike.similarities.contract import PreparedSets, SetSimilarity
+from lookalike.similarities.contract import NearMatches, PreparedSets, Products, SetSimilarity
 
 # With this share of new sets, comparing all pairs in large blocks is quicker than set by set.
 REBUILD_SHARE = 0.5
 # Sets of the first run that is sent to slices; and the share of those before it that a later one has at most.
 FIRST_RUN = 8
 # From so many sets on neighbours are looked for among the sets of the nearest means: so many times as many as
-# are kept are compared. Sets of a run, means that they meet at once, and means that tell how near that is.
+# are kept are compared. Means of a run,
+# and means that tell how near that is.
 MANY, WIDER = 20_000, 8
-MEANS_RUN, MEANS_BLOCK, MEANS_SAMPLE = 256, 1024, 8192
+MEANS_RUN, MEANS_RUNS, MEANS_SAMPLE = 512, 4, 8192
+# From so many faces on all pairs are looked through in whole numbers first. By so much, at most, vectors are
+# longer or shorter than 1 (halves, by 2^-10) and single precision is off.
+SCREENED, UNEVEN = 10_000, 2.0**-9
+# To know what is near before all pairs are looked through, so many times as many as are kept do.
+FLOORS = 2
 # For arrays that may only be read, as answers of slices may be, machine code would be made anew.
 LAYOUT: tuple[Literal["C"], Literal["W"]] = ("C", "W")
 # Only proxies are asked through which faces: one more than there can be, because a query is passed over.
@@ -81,7 +99,15 @@ def grow_neighbours(
     compared: Iterator[Compared]
     if isinstance(sets, PreparedSets) and is_by_means(similarity, len(sets)):
         runs = blocks(len(sets), MEANS_RUN)
-        compared, steps = _near_by_means(similarity, sets, runs[done:], state), len(runs) - done
+        compared, steps = _near_by_means(similarity, sets, runs[done:], state, WIDER), len(runs) - done
+    elif isinstance(sets, PreparedSets) and is_screened(similarity, int(sizes_of(similarity, sets).sum())):
+        first = blocks(len(sets), MEANS_RUN)
+        todo, ready = first[done:], max(0, done - len(first))
+        compared = chain(
+            _near_by_means(similarity, sets, todo, state, FLOORS) if todo else (),
+            _near_screened(similarity, sets, runs, ready, state),
+        )
+        steps = len(todo) + len(runs) - ready
     elif isinstance(sets, Held):
         runs = list(_short_at_first(runs))
         compared, steps = whole(sets).near(runs[done:], state.floors, state.count), len(runs) - done
@@ -126,23 +152,38 @@ def _near(
         # Floors only rise: one read while it is being raised lets too much through, never too little.
         floors = state.floors(upper), state.floors(right)
         near = similarity.match_near(sets[upper], sets[right], *floors, state.count, upper == right)
-        numbered = near._replace(sets_a=near.sets_a + upper.start, sets_b=near.sets_b + right.start)
-        return Compared([numbered], right.stop == len(sets))
+        return Compared([_numbered(near, upper, right)], right.stop == len(sets))
 
     return in_order(part, pairs)
 
 
-def _near_by_means(
-    similarity: SetSimilarity, sets: PreparedSets, runs: Sequence[slice], state: _State
-) -> Iterator[Compared]:
-    """Compare each run of sets with those whose means are nearest to theirs."""
-    means = means_of(*similarity.faces(sets))
-    total, wanted = len(means), WIDER * max(state.count, 1)
-    some = means[:: max(1, total // MEANS_SAMPLE)]
-    place = max(0, len(some) - 1 - wanted * len(some) // total)
+def _numbered(near: NearMatches, upper: slice, right: slice) -> NearMatches:
+    """Pairs of the sets of two runs, by their numbers among all."""
+    return near._replace(sets_a=near.sets_a + upper.start, sets_b=near.sets_b + right.start)
 
-    def reach(run: slice) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = np.partition(means[run] @ some.T, place, axis=1)[:, place]
+
+def _near_by_means(
+    similarity: SetSimilarity, sets: PreparedSets, runs: Sequence[slice], state: _State, wider: int
+) -> Iterator[Compared]:
+    """Compare each run of sets with those whose means are nearest to theirs.
+
+    Means are rounded to whole numbers, so that who is near does not depend on who multiplies.
+    """
+    total, wanted = len(sets), wider * max(state.count, 1)
+    means, every = means_of(*similarity.faces(sets)), blocks(total, MEANS_RUNS * MEANS_RUN)
+    some = means[:: max(1, total // MEANS_SAMPLE)]
+    rounded = Rounded.of(means, LEFT, every)
+    [looked_at] = Rounded.of(some, LEFT, [slice(None)], rounded.step).blocks
+    place = max(0, len(some) - 1 - wanted * len(some) // total)
+    del means, some
+
+    def left(run: slice) -> Left:
+        number, first = divmod(run.start, MEANS_RUNS * MEANS_RUN)
+        return Left.of(rounded.rows(number)[first : first + run.stop - run.start])
+
+    def reach(run: slice) -> NDArray[np.int32]:
+        products = left(run).products(looked_at)
+        found: NDArray[np.int32] = np.partition(products, place, axis=1)[:, place]
         return found.copy()  # a view would keep all products
 
     # What about as many means as are wanted reach, told from some of them.
@@ -150,17 +191,52 @@ def _near_by_means(
 
     def part(run: slice) -> Compared:
         # Each pair is met once, by its lower number; one that reaches neither list is not finished.
-        own, met = means[run], []
-        room = np.empty((2, len(own) * min(MEANS_BLOCK, total)), dtype=np.int64)
-        for start in range(run.start, total, MEANS_BLOCK):
-            where = slice(start, min(start + MEANS_BLOCK, total))
-            count = pairs_reaching(own @ means[where].T, floors[run], floors[where], start - run.start, room)
-            met.append(room[:, :count] + np.array([[run.start], [start]]))
+        own, met = left(run), []
+        room = np.empty((2, len(own.rows) * min(MEANS_RUNS * MEANS_RUN, total)), dtype=np.int64)
+        for number in range(run.start // (MEANS_RUNS * MEANS_RUN), len(every)):
+            where, products = every[number], own.products(rounded.blocks[number])
+            count = pairs_reaching(products, floors[run], floors[where], where.start - run.start, room)
+            met.append(room[:, :count] + np.array([[run.start], [where.start]]))
         low, high = np.concatenate(met, axis=1)
         reached = np.minimum(state.floors(low), state.floors(high))
         return Compared([similarity.match_pairs(sets, low, high, reached)], True)
 
     return in_order(part, runs)
+
+
+def is_screened(similarity: SetSimilarity, rows: int) -> bool:
+    """Whether all pairs of sets of so many faces are looked through in whole numbers first."""
+    return similarity.compares_faces and rows >= SCREENED and is_quick()
+
+
+def _near_screened(
+    similarity: SetSimilarity, sets: PreparedSets, runs: Sequence[slice], done: int, state: _State
+) -> Iterator[Compared]:
+    """Compare each run of sets with itself and all later sets, where rounded faces are near enough.
+
+    Lists are filled by sets of near means first, which tells how near that is. How far rounding may be off is
+    known: a pair that stays further below both of its lists would not enter them.
+    """
+    faces, starts = similarity.faces(sets)
+    cuts = [slice(starts[run.start], starts[run.stop]) for run in runs]
+    largest = largest_left()
+    right, step = Rounded.of(faces, RIGHT, cuts), step_of(faces, largest)
+
+    def part(number: int) -> Compared:
+        upper, pieces = runs[number], []
+        left = Rounded.of(faces[cuts[number]], largest, [slice(None)], step)
+        rows, own = Left.of(left.rows(0), largest), sets[upper]
+        # By Cauchy and Schwarz, of vectors that are no longer than this.
+        off = UNEVEN + (1 + UNEVEN) * (left.error + right.error) + left.error * right.error
+        for other in range(number, len(runs)):
+            where = runs[other]
+            products = Products(rows.products(right.blocks[other]), step * right.step, off)
+            floors = state.floors(upper), state.floors(where)
+            near = similarity.match_rounded(own, sets[where], *floors, state.count, other == number, products)
+            pieces.append(_numbered(near, upper, where))
+        return Compared(pieces, True)
+
+    yield from in_order(part, range(done, len(runs)))
 
 
 def update_neighbours(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, is_positive, is_whole
 from lookalike.faceset import Faces, checked_faces, evenly
 from lookalike.kernels.exact import cosines, half_rows, lengths_of, plain_unit_rows, unit_rows
+from lookalike.kernels.neighbours import pairs_reaching
 from lookalike.kernels.screening import (
     Screen,
     all_matches,
@@ -38,6 +39,7 @@ from lookalike.similarities.contract import (
     NearMatches,
     Prepared,
     PreparedSets,
+    Products,
     SetSimilarity,
     wanted,
 )
@@ -300,6 +302,32 @@ class ExemplarSimilarity(SetSimilarity):
         scores, modes_a, modes_b = screen.finish(sets_a, sets_b)
         return NearMatches(sets_a, sets_b, scores, modes_a, modes_b)
 
+    def match_rounded(
+        self,
+        a: PreparedSets,
+        b: PreparedSets,
+        floors_a: NDArray[np.float64],
+        floors_b: NDArray[np.float64],
+        count: int,
+        upper: bool,
+        products: Products,
+    ) -> NearMatches:
+        """Only what may reach a floor, and of that only faces that may be the best, is finished exactly."""
+        units = int(products.off / products.unit) + 2  # the products and the largest are off
+        lengths = _lengths(a.arrays, b.arrays)
+        screen = Screen(*self.faces(a), *self.faces(b), *lengths, products=products.values, error=units)
+        low_a, low_b = (
+            np.clip(np.floor(some / products.unit) - units, -(2**30), 2**30).astype(np.int32)
+            for some in (floors_a, floors_b)
+        )
+        room = np.empty((2, screen.scores.size), dtype=np.int64)
+        found = pairs_reaching(screen.scores, low_a, low_b, 0 if upper else len(a), room)
+        sets_a, sets_b = room[:, :found].copy()
+        least = np.minimum(low_a[sets_a], low_b[sets_b])
+        scores, modes_a, modes_b = screen.finish(sets_a, sets_b, least)
+        kept = (scores >= floors_a[sets_a]) | (scores >= floors_b[sets_b])
+        return NearMatches(sets_a[kept], sets_b[kept], scores[kept], modes_a[kept], modes_b[kept])
+
     @property
     def by_means(self) -> bool:
         """Unless all pairs are to be compared."""
@@ -323,7 +351,7 @@ class ExemplarSimilarity(SetSimilarity):
         else:
             lengths, pairs = sets.arrays.get("lengths"), (sets_a, sets_b)
         long = known_lengths(faces, lengths)
-        margin = 2 * error_bound(faces.shape[1], long, long)
+        margin = 2 * error_bound(faces.shape[1], *(() if lengths is None else (long, long)))
         scores = np.empty(len(sets_a))
         modes_a, modes_b = (np.zeros(len(sets_a), dtype=np.int64) for _ in range(2))
         match_pairs(

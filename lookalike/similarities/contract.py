@@ -110,6 +110,14 @@ class NearMatches(NamedTuple):
     modes_b: NDArray[Any]  # (pairs, *mode_shape)
 
 
+class Products(NamedTuple):
+    """Products of all faces of two runs of sets, about."""
+
+    values: NDArray[np.int32]  # (rows_a, rows_b)
+    unit: float  # what they are counted in
+    off: float  # how far a product in these units is off at most
+
+
 class Examples(NamedTuple):
     """Training rows of one reference and one of its proxies, in the order s1 to s5."""
 
@@ -362,6 +370,19 @@ class SetSimilarity(ABC):
         matches = self.match_many(a, b)
         chosen = wanted(matches.scores, floors_a, floors_b, count, upper)
         return NearMatches(*chosen, *(array[chosen] for array in matches))
+
+    def match_rounded(
+        self,
+        a: PreparedSets,
+        b: PreparedSets,
+        floors_a: NDArray[np.float64],
+        floors_b: NDArray[np.float64],
+        count: int,
+        upper: bool,
+        products: Products,
+    ) -> NearMatches:
+        """`match_near` for sets of faces whose products are about known."""
+        return self.match_near(a, b, floors_a, floors_b, count, upper)
 
     def match_pairs(
         self,

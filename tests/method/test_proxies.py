@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import registry
+from lookalike.kernels.rounded import LEFT, RIGHT
 from lookalike.method import proxies as module
 from lookalike.method import tables
 from lookalike.method.proxies import (
@@ -218,9 +219,8 @@ def test_neighbours_by_means_are_those_of_all_pairs_where_all_are_compared(
     expected = find_neighbours(similarity, sets, 7)
     monkeypatch.setattr(module, "MANY", 90)
     monkeypatch.setattr(module, "WIDER", 90)
-    for run, block in ((256, 8192), (16, 20)):
+    for run in (256, 16, 5):
         monkeypatch.setattr(module, "MEANS_RUN", run)
-        monkeypatch.setattr(module, "MEANS_BLOCK", block)
         same_lists(find_neighbours(similarity, sets, 7), expected)
 
 
@@ -261,6 +261,39 @@ def test_neighbours_by_means_go_on_where_they_were_interrupted(monkeypatch: pyte
     assert done == 2
     *_, (last, found) = grow_neighbours(similarity, sets, 5, Neighbours(*map(np.copy, near)), done)
     assert last == 5
+    same_lists(found, expected)
+
+
+@pytest.mark.parametrize("part", ["max_max", "max_max:half=true", "manifold"])
+def test_rounded_faces_leave_out_no_neighbour(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    similarity = registry.build("similarities", part)
+    rng = np.random.default_rng(3)
+    # Near copies, whose order rounding would change, far sets, and one that is there twice.
+    near = rng.normal(size=(1, 12)) + 1e-3 * rng.normal(size=(60, 12))
+    faces = [one + 1e-4 * rng.normal(size=(rng.integers(2, 5), 12)) for one in near]
+    faces += [rng.normal(size=(rng.integers(2, 5), 12)) for _ in range(60)]
+    faces.append(faces[0])
+    sets = PreparedSets.join([similarity.prepare(one) for one in faces])
+    expected = find_neighbours(similarity, sets, 7)
+    monkeypatch.setattr(module, "SCREENED", 1)
+    monkeypatch.setattr(tables, "BLOCK_ROWS", 40)
+    assert module.is_screened(similarity, 1), "this test needs onnxruntime"
+    for largest in (LEFT, RIGHT):
+        monkeypatch.setattr(module, "largest_left", lambda largest=largest: largest)
+        same_lists(find_neighbours(similarity, sets, 7), expected)
+
+
+@pytest.mark.parametrize("runs", [2, 6, 20])
+def test_screening_goes_on_where_it_was_interrupted(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    similarity, sets = drawn(150)
+    expected = find_neighbours(similarity, sets, 5)
+    monkeypatch.setattr(module, "SCREENED", 1)
+    monkeypatch.setattr(module, "MEANS_RUN", 30)
+    monkeypatch.setattr(tables, "BLOCK_ROWS", 40)
+    sets.blocks = None
+    *_, (done, near) = islice(grow_neighbours(similarity, sets, 5), runs)
+    assert done == runs
+    *_, (_, found) = grow_neighbours(similarity, sets, 5, Neighbours(*map(np.copy, near)), done)
     same_lists(found, expected)
 
 
