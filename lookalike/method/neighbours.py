@@ -88,7 +88,7 @@ def index_need(
         pairs = 3 * thread_count() * MEANS_RUN * WIDER * count * BYTES_OF_A_PAIR
         means = 4 * len(faces) * similarity.faces(some)[0].shape[1] + pairs
     elif is_screened(similarity, int(rows)):  # all of their faces in whole numbers
-        means = int(rows) * similarity.faces(some)[0].shape[1]
+        means = similarity.faces(some)[0].size * len(faces) // len(prepared)
     # Sets are joined while some of their parts are there; lists grow from those of an interrupted index,
     # and on the disk they are kept, were kept before, and are finished.
     joining = int(sets * min(2.0, GROWTH + 2 * TOGETHER / max(1, len(faces))))
