@@ -454,4 +454,5 @@ def _print_scenes(places: Sequence[Place], json: bool) -> None:
     if rows:
         print_table(columns, rows)
     films = sum(one.kind == "video" for one in places)
-    print(f"{len(places)} places: {films} in videos, {len(places) - films} in photos")
+    told = "1 place" if len(places) == 1 else f"{len(places)} places"
+    print(f"{told}: {films} in videos, {len(places) - films} in photos")

@@ -61,6 +61,7 @@ def test_where_two_are_seen(folder: Path) -> None:
     assert "00:00:10.0 - 00:00:11.0" in said
     assert "2 places: 2 in videos, 0 in photos" in said
     assert "0 places" in works("find", "g", "d", "--with", "a", cwd=folder).out
+    assert "1 place: 1 in videos" in works("find", "g", "a", "--with", "Bo Berg", cwd=folder).out
 
 
 @pytest.mark.parametrize(
