@@ -96,19 +96,20 @@ TOLD_APART: Final = ".format-"
 
 def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
     """Each command in turn, in an order drawn at random, at other operations every time."""
-    started, failures = time.monotonic(), Failures("T34")
+    started, failures, cases = time.monotonic(), Failures("T34"), 0
     wanted = share_of(RELEASE, share, 4)
     order = random.Random(seed).sample(list(COMMANDS), len(COMMANDS))
     with workshop() as place, Bench("trust.t34_commands") as bench:
         commands = Commands(place, bench)
         for number in track(range(wanted), "T34", wanted):
+            cases += 1
             name = order[number % len(order)]
             try:
                 failures += commands.spoil(name, random.Random(f"{seed} {number}"))
             except Exception as reason:
                 failures.append(f"case {number}, {name}: {type(reason).__name__}: {reason}")
     note = ", ".join(f"{count} {way}" for way, count in sorted(commands.ways.items()))
-    return Outcome("T34", wanted, failures, time.monotonic() - started, note)
+    return Outcome("T34", cases, failures, time.monotonic() - started, note)
 
 
 class Commands:
