@@ -228,8 +228,8 @@ def _held(path: Path) -> Iterator[tuple[str, str]]:
         for file in gallery.files():
             yield f"file {file.path}", f"{file.content} {file.remark}"
         for model in gallery.models():
-            yield f"model {model.name}", f"{model.dimension} {model.is_current}"
-            yield f"{COUNTED} faces of {model.name}", str(model.faces)
+            # Its vectors come some at a time, and are used once all are there.
+            yield f"{COUNTED} faces of {model.name}", f"{model.dimension} {model.faces} {model.is_current}"
         for decision in gallery.decisions():
             yield f"decision {decision.number}", f"{decision.kind} {decision.sets} {decision.name}"
         for person in decisions.judged(gallery).people.values():
