@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -191,7 +192,7 @@ def export(
         raise BadInput(f"there is nothing to export: no set was chosen, or {gallery.path} is empty")
     arrays = _arrays(gallery, sets)
     try:
-        _refuse_taken(path, pictures)
+        _refuse_taken(path)
         _write(path, arrays, sets, pictures)
     except OSError as reason:
         raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
@@ -321,10 +322,9 @@ def _suffix(picture: bytes) -> str:
 # Writing.
 
 
-def _refuse_taken(*paths: Path | None) -> None:
-    for given in paths:
-        if given is not None and given.exists():
-            raise BadInput(f"{given} is there already: choose another name, or remove it")
+def _refuse_taken(path: Path) -> None:
+    if path.exists():
+        raise BadInput(f"{path} is there already: choose another name, or remove it")
 
 
 def _packed(arrays: Arrays) -> bytes:
@@ -335,17 +335,43 @@ def _packed(arrays: Arrays) -> bytes:
 
 def _write(path: Path, arrays: Arrays, sets: Sequence[FaceSet], pictures: Path | None) -> None:
     """Write everything aside, then give it its name: nobody sees half of it."""
+    is_named = False
     try:
         with atomic.writing(path) as file:
             np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]  # every value is an array
             if pictures is not None:
-                for number, one in enumerate(sets):
-                    # Folders are numbered: a set id may hold anything, a file name may not.
-                    folder = pictures / f"{number:06d}"
-                    atomic.make_folders(folder)
-                    for face, picture in enumerate(one.pictures):
-                        atomic.write_new(folder / f"{face:04d}{_suffix(picture)}", picture, durable=False)
+                atomic.make_folders(pictures.parent)
+                with atomic.folder_aside(pictures.parent) as aside:
+                    _write_pictures(aside / pictures.name, sets)
+                    is_named = _name_pictures(aside / pictures.name, pictures)
     except BaseException:
-        if pictures is not None:
+        if pictures is not None and is_named:
             atomic.delete_tree(pictures)
         raise
+
+
+def _write_pictures(folder: Path, sets: Sequence[FaceSet]) -> None:
+    for number, one in enumerate(sets):
+        # Folders are numbered: a set id may hold anything, a file name may not.
+        own = folder / f"{number:06d}"
+        atomic.make_folders(own)
+        for face, picture in enumerate(one.pictures):
+            atomic.write_new(own / f"{face:04d}{_suffix(picture)}", picture, durable=False)
+
+
+def _name_pictures(aside: Path, pictures: Path) -> bool:
+    """Give a folder its name, unless just these pictures are there: left by an export that was killed."""
+    if pictures.is_dir() and _contents(aside) == _contents(pictures):
+        return False
+    _refuse_taken(pictures)
+    atomic.rename(aside, pictures)
+    return True
+
+
+def _contents(folder: Path) -> dict[Path, bytes]:
+    """The hash of each file in a folder, by its place there."""
+    return {
+        path.relative_to(folder): sha256(path.read_bytes()).digest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }

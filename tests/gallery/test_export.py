@@ -168,6 +168,17 @@ def test_pictures_that_are_there_stay(gallery: Gallery, out: Path) -> None:
     assert (out / "faces" / "000001" / "0000.jpg").read_text() == "mine"
 
 
+def test_pictures_of_an_export_that_was_killed_are_taken(gallery: Gallery, out: Path) -> None:
+    export(gallery, out / "x.npz", pictures=out / "faces")
+    (out / "x.npz").unlink()
+    before = left_by(out)
+    assert export(gallery, out / "x.npz", pictures=out / "faces") == 3
+    assert set(left_by(out)) - set(before) == {"x.npz"}
+    # Not those of other sets.
+    with pytest.raises(BadInput, match="faces is there already"):
+        export(gallery, out / "y.npz", ["b"], pictures=out / "faces")
+
+
 def test_a_folder_that_is_not_there(gallery: Gallery, out: Path) -> None:
     with pytest.raises(StorageFailed, match="No such file or directory; nothing was exported"):
         export(gallery, out / "missing" / "x.npz")
