@@ -33,8 +33,7 @@ REBUILD_SHARE = 0.5
 # Sets of the first run that is sent to slices; and the share of those before it that a later one has at most.
 FIRST_RUN = 8
 # From so many sets on neighbours are looked for among the sets of the nearest means: so many times as many as
-# are kept are compared. Means of a run,
-# and means that tell how near that is.
+# are kept are compared. Means of a run, runs that are met at once, and means that tell how near that is.
 MANY, WIDER = 20_000, 8
 MEANS_RUN, MEANS_RUNS, MEANS_SAMPLE = 512, 4, 8192
 # From so many faces on all pairs are looked through in whole numbers first. By so much, at most, vectors are
