@@ -104,11 +104,9 @@ def writing(
         If there is a file of that name and it may not be replaced.
     """
     _sweep_once(path.parent)
-    aside, handle = beside(path), None
+    aside, file, handle = _claim_file(path, buffered)
     try:
-        with new_file(aside, buffered) as file:
-            # Held until it has its name, so that nobody takes it for litter.
-            handle = _held(file)
+        with file:
             yield file
             if durable:
                 to_disk(file)
@@ -323,14 +321,28 @@ def _locked(path: Path) -> int | None:
     return handle
 
 
-def _held(file: BinaryIO) -> int | None:
-    """A second handle of an open file, with a lock on it; None where the file system knows no locks."""
-    if fcntl is None:
-        return None
-    handle = os.dup(file.fileno())
-    with suppress(OSError):
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return handle
+def _claim_file(path: Path, buffered: bool) -> tuple[Path, BinaryIO, int | None]:
+    """Make a file beside another, and hold a lock on it until it has its name: nobody takes it for litter.
+
+    Returns its path, the open file, and a second handle which has the lock; None where there are no locks.
+    """
+    while True:
+        aside = beside(path)
+        file = new_file(aside, buffered)
+        if fcntl is None:
+            return aside, file, None
+        handle = os.dup(file.fileno())
+        is_swept = False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            is_swept = True  # somebody came before the lock, and takes it for litter
+        except OSError:
+            pass  # a file system without locks, where nobody sweeps
+        if not is_swept and aside.exists():
+            return aside, file, handle
+        file.close()
+        os.close(handle)
 
 
 def nameless_file() -> int:

@@ -4,7 +4,7 @@ import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from lookalike import FaceSet, Gallery, atomic, registry
 from lookalike.descriptors.lbp import Lbp
 from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
-from lookalike.gallery.export import export
+from lookalike.gallery.export import _put, export
 from lookalike.ingest.add import add
 from lookalike.ingest.pictures import decode_picture, encode_picture
 from tests.small_world import small_world
@@ -177,6 +177,51 @@ def test_pictures_of_an_export_that_was_killed_are_taken(gallery: Gallery, out: 
     # Not those of other sets.
     with pytest.raises(BadInput, match="faces is there already"):
         export(gallery, out / "y.npz", ["b"], pictures=out / "faces")
+
+
+def test_whoever_sweeps_leaves_what_is_being_exported(
+    gallery: Gallery, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_new = atomic.write_new
+
+    def swept(*given: Any, **more: Any) -> None:
+        atomic.sweep(out)
+        write_new(*given, **more)
+
+    monkeypatch.setattr(atomic, "write_new", swept)
+    export(gallery, out / "x.npz", pictures=out / "faces")
+    assert len(list((out / "faces").rglob("*.*"))) == 6
+    _put(out / "side", {"one.txt": b"1", "two.txt": b"2"})
+    assert left_by(out / "side") == ["one.txt", "two.txt"]
+
+
+def test_a_file_that_was_swept_before_it_was_locked_is_made_again(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_file, made = atomic.new_file, []
+
+    def swept(path: Path, buffered: bool = True) -> BinaryIO:
+        made.append(path)
+        file = new_file(path, buffered)
+        if len(made) == 1:
+            atomic.sweep(out)
+        return file
+
+    monkeypatch.setattr(atomic, "new_file", swept)
+    atomic.write(out / "x", b"whole")
+    assert (out / "x").read_bytes() == b"whole"
+    assert len(made) == 2
+    assert left_by(out) == ["x"]
+
+
+def test_pictures_are_not_put_among_others(gallery: Gallery, out: Path) -> None:
+    (out / "mine" / "in").mkdir(parents=True)
+    (out / "mine" / "000000").write_text("mine")
+    before = left_by(out)
+    for folder in (out / "mine", out / "mine" / "in" / ".."):
+        with pytest.raises(BadInput, match="is there already"):
+            export(gallery, out / "x.npz", pictures=folder)
+        assert left_by(out) == before
 
 
 def test_a_folder_that_is_not_there(gallery: Gallery, out: Path) -> None:
