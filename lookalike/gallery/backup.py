@@ -109,7 +109,8 @@ def alone(path: Path, wait: float) -> Iterator[tuple[Connection, BinaryIO]]:
     """A gallery that nobody else has open, nor can read or write until the block has ended; and its bytes.
 
     Leaving the WAL makes SQLite fold the journal into the file, which only the last one to have it open can
-    do; opening the gallery again brings it back.
+    do; opening the gallery again brings it back. The file says before that it needs no journal: whoever dies
+    here leaves it whole.
 
     Raises
     ------
@@ -129,7 +130,8 @@ def alone(path: Path, wait: float) -> Iterator[tuple[Connection, BinaryIO]]:
 def _wait_until_alone(connection: Connection, path: Path, wait: float) -> None:
     opened.wipe_file(connection, 0.0)
     until = time.monotonic() + wait
-    while not _is_last(connection):
+    # A file that lacks its journal is only read, and says so as long as it does.
+    while not ((connection.frozen is not None or connection.settle()) and _is_last(connection)):
         if time.monotonic() > until:
             raise StorageFailed(
                 f"{path} is in use by another process (waited {wait:g} s): end that, then repeat"

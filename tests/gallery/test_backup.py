@@ -285,6 +285,38 @@ def test_a_gallery_that_cannot_be_opened_is_replaced_and_kept(
     assert verify(path) == []
 
 
+ADD_AND_DIE = """
+import os
+gallery = Gallery(sys.argv[1])
+gallery._opened._settle_soon = lambda: None
+gallery.add(FaceSet("later", faces(1, dimension=6)))
+os._exit(0)
+"""
+
+
+def test_what_is_replaced_is_kept_whole_though_its_writer_died(path: Path, saved: Path) -> None:
+    children.run(ADD_AND_DIE, path)
+    kept = restore(saved, path, replace=True).kept
+    assert kept is not None
+    with Gallery(kept) as gallery:
+        assert (gallery.lacks, "later" in gallery) == ("", True)
+    assert verify(kept) == verify(path) == []
+
+
+def test_whoever_dies_while_alone_leaves_a_whole_file(path: Path) -> None:
+    children.run(ADD_AND_DIE, path)
+    die = """
+    import os
+    from lookalike.gallery.backup import alone
+    with alone(Path(sys.argv[1]), 1.0):
+        os._exit(0)
+    """
+    children.run(die, path)
+    with Gallery(path) as gallery:
+        assert (gallery.lacks, "later" in gallery) == ("", True)
+        gallery.add(a_set("new", dimension=6))
+
+
 def test_nobody_else_may_use_what_is_replaced(path: Path, saved: Path) -> None:
     with Gallery(path) as gallery:
         with pytest.raises(StorageFailed, match="in use by another process"):
