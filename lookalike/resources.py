@@ -1,4 +1,7 @@
-"""Room: how much memory and disk is free, so that too little is said before long work, not in its middle."""
+"""Room: how much memory and disk is free, so that too little is said before long work, not in its middle.
+
+And that no library takes more than that, such as the network.
+"""
 
 from __future__ import annotations
 
@@ -154,3 +157,11 @@ def _table(path: Path) -> dict[str, int]:
             name, number, *_ = line.split()
             found[name] = int(number)
     return found
+
+
+def keep_runtime_quiet() -> None:
+    """Tell ONNX Runtime to report nothing to its makers; it listens only before it is loaded.
+
+    Left alone, version 1.31 looks for their server, and keeps a file of what it would tell them.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"

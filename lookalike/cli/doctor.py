@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lookalike import __version__, registry
 from lookalike.cli.output import print_json, print_table
-from lookalike.descriptors.contract import keep_runtime_quiet
 from lookalike.errors import LookalikeError
-from lookalike.resources import free_disk, free_memory, in_words
+from lookalike.resources import free_disk, free_memory, in_words, keep_runtime_quiet
 
 if TYPE_CHECKING:
     from lookalike.descriptors.contract import ModelCard

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from lookalike.descriptors.contract import Descriptor, Picture, Vector, checked_picture, keep_runtime_quiet
+from lookalike.descriptors.contract import Descriptor, Picture, Vector, checked_picture
 from lookalike.kernels.protobuf import (
     BYTES,
     VARINT,
@@ -34,6 +34,7 @@ from lookalike.kernels.protobuf import (
     write,
 )
 from lookalike.kernels.threads import in_order
+from lookalike.resources import keep_runtime_quiet
 
 # Numbers of the fields, as onnx.proto has them.
 _MODEL: Final = {"ir_version": 1, "graph": 7, "opset": 8}

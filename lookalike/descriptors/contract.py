@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +15,7 @@ from numpy.typing import NDArray
 
 from lookalike import registry
 from lookalike.errors import BadInput
-
-
-def keep_runtime_quiet() -> None:
-    """Tell ONNX Runtime to report nothing to its makers; it listens only before it is loaded.
-
-    Left alone, version 1.31 looks for their server, and keeps a file of what it would tell them.
-    """
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+from lookalike.resources import keep_runtime_quiet
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,9 @@ from lookalike.descriptors._network import (
     square,
     without_prelu,
 )
-from lookalike.descriptors.contract import Picture, Vector, keep_runtime_quiet
+from lookalike.descriptors.contract import Picture, Vector
 from lookalike.errors import BadInput, NotFound, is_positive, is_whole
+from lookalike.resources import keep_runtime_quiet
 
 # What the format itself allows a file that holds all its weights.
 MOST_BYTES = 2**31 - 1

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from lookalike.kernels import protobuf
 from lookalike.kernels.protobuf import content, whole
 from lookalike.kernels.threads import blocks
+from lookalike.resources import keep_runtime_quiet
 
 Bytes = NDArray[np.int8]
-# Integers up to 2^24 are what single precision holds: so are all sums of products of vectors of at most
-# length 1 whose components are counted in steps of at least this.
-SMALLEST_STEP: Final = 2.0**-12
+# Whole numbers up to 2^24 are what single precision holds: so are all sums of products of vectors of about
+# length 1 whose components are counted in steps of at least this. Rounding makes them longer: by 128 steps at
+# most, of the 65,536 components that there can be.
+SMALLEST_STEP: Final = 2.0**-11
 # Both sides of a product have 8 bits. Older processors add up two products in 16: there the left has 7, and
 # everywhere where the result is to be the same on all machines.
 LEFT, RIGHT = 63, 127
@@ -68,21 +70,22 @@ class Left(NamedTuple):
 
     rows: NDArray[Any]  # (m, d): of bytes, or of single precision where no runtime is there
     middle: NDArray[np.uint8]  # what was added to their numbers
+    runtime: Any  # what multiplies them
 
     @classmethod
     def of(cls, rows: Bytes, largest: int = LEFT) -> Left:
         """Rows (m, d) of numbers of at most ``largest``, which is `LEFT` or what `largest_left` tells."""
-        middle = np.array(largest + 1, dtype=np.uint8)
-        if _runtime() is None:
-            return cls(rows.astype(np.float32), middle)
-        return cls((rows.astype(np.int16) + middle).astype(np.uint8), middle)
+        middle, runtime = np.array(largest + 1, dtype=np.uint8), _runtime()
+        if runtime is None:
+            return cls(rows.astype(np.float32), middle, None)
+        return cls((rows.astype(np.int16) + middle).astype(np.uint8), middle, runtime)
 
     def products(self, block: Bytes) -> NDArray[np.int32]:
         """Products of every row with every column of a block (d, k); (m, k)."""
-        if self.rows.dtype == np.float32:
+        if self.runtime is None:
             return (self.rows @ block.astype(np.float32)).astype(np.int32)
         given = {"a": self.rows, "b": block, "middle": self.middle}
-        found: list[NDArray[np.int32]] = _runtime().run(None, given)
+        found: list[NDArray[np.int32]] = self.runtime.run(None, given)
         return found[0]
 
 
@@ -102,6 +105,7 @@ def is_quick() -> bool:
 @cache
 def _runtime() -> Any:
     """What multiplies bytes; None where it is not installed, or cannot."""
+    keep_runtime_quiet()
     try:
         import onnxruntime
 

@@ -330,6 +330,8 @@ LEAST, ALLOWED, DOUBT = 1.0, 0.025, -0.5
 GROUP_SLOPE, GROUP_LEVEL = 0.9, 0.1
 # Two groups that were not joined are the same more likely than not.
 EVEN = 0.5
+# What shapes the groups: others are made when any of it changes.
+RULE = (WEIGHTS, BY_SPREAD, MOST_SPREADS, LEAST, ALLOWED, DOUBT)
 # Links of a set that are looked at.
 MOST_LINKS = 64
 # Fewer sets have no lists that could agree.

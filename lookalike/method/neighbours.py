@@ -12,6 +12,7 @@ from lookalike.kernels.neighbours import best_of_rows
 from lookalike.kernels.threads import blocks, in_order, one_blas_thread, thread_count
 from lookalike.method import tables
 from lookalike.method.proxies import (
+    FLOORS,
     MEANS_RUN,
     WIDER,
     WITH_MODES,
@@ -84,11 +85,13 @@ def index_need(
     some = PreparedSets.join(prepared)
     # Where neighbours are looked for by means, one for each set, and pairs of the runs that are under way.
     means, rows = 0, similarity.sizes(some).mean() * len(faces)
-    if is_by_means(similarity, len(faces)):
-        pairs = 3 * thread_count() * MEANS_RUN * WIDER * count * BYTES_OF_A_PAIR
-        means = 4 * len(faces) * similarity.faces(some)[0].shape[1] + pairs
-    elif is_screened(similarity, int(rows)):  # all of their faces in whole numbers
-        means = similarity.faces(some)[0].size * len(faces) // len(prepared)
+    by_means = is_by_means(similarity, len(faces))
+    if by_means or is_screened(similarity, int(rows)):
+        # Means are there as they are and rounded; later, if all pairs are compared, all faces are rounded.
+        known = similarity.faces(some)[0]
+        means = max(5 * known.size // len(known), 0 if by_means else known.size // len(prepared)) * len(faces)
+        pairs = MEANS_RUN * (WIDER if by_means else FLOORS) * count
+        means += 3 * thread_count() * pairs * BYTES_OF_A_PAIR
     # Sets are joined while some of their parts are there; lists grow from those of an interrupted index,
     # and on the disk they are kept, were kept before, and are finished.
     joining = int(sets * min(2.0, GROWTH + 2 * TOGETHER / max(1, len(faces))))

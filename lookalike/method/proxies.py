@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Literal
 
@@ -205,7 +206,8 @@ def _near_by_means(
 
 def is_screened(similarity: SetSimilarity, rows: int) -> bool:
     """Whether all pairs of sets of so many faces are looked through in whole numbers first."""
-    return similarity.compares_faces and rows >= SCREENED and is_quick()
+    makes_use = type(similarity).match_rounded is not SetSimilarity.match_rounded
+    return makes_use and similarity.compares_faces and rows >= SCREENED and is_quick()
 
 
 def _near_screened(
@@ -221,21 +223,25 @@ def _near_screened(
     largest = largest_left()
     right, step = Rounded.of(faces, RIGHT, cuts), step_of(faces, largest)
 
-    def part(number: int) -> Compared:
-        upper, pieces = runs[number], []
-        left = Rounded.of(faces[cuts[number]], largest, [slice(None)], step)
-        rows, own = Left.of(left.rows(0), largest), sets[upper]
+    @lru_cache(maxsize=4)  # pairs of a run come one after the other, on several threads
+    def left(number: int) -> tuple[Left, float]:
+        rounded = Rounded.of(faces[cuts[number]], largest, [slice(None)], step)
         # By Cauchy and Schwarz, of vectors that are no longer than this.
-        off = UNEVEN + (1 + UNEVEN) * (left.error + right.error) + left.error * right.error
-        for other in range(number, len(runs)):
-            where = runs[other]
-            products = Products(rows.products(right.blocks[other]), step * right.step, off)
-            floors = state.floors(upper), state.floors(where)
-            near = similarity.match_rounded(own, sets[where], *floors, state.count, other == number, products)
-            pieces.append(_numbered(near, upper, where))
-        return Compared(pieces, True)
+        off = UNEVEN + (1 + UNEVEN) * (rounded.error + right.error) + rounded.error * right.error
+        return Left.of(rounded.rows(0), largest), off
 
-    yield from in_order(part, range(done, len(runs)))
+    def part(pair: tuple[int, int]) -> Compared:
+        upper, where = (runs[number] for number in pair)
+        rows, off = left(pair[0])
+        products = Products(rows.products(right.blocks[pair[1]]), step * right.step, off)
+        floors = state.floors(upper), state.floors(where)
+        near = similarity.match_rounded(
+            sets[upper], sets[where], *floors, state.count, upper == where, products
+        )
+        return Compared([_numbered(near, upper, where)], where.stop == len(sets))
+
+    pairs = ((number, other) for number in range(done, len(runs)) for other in range(number, len(runs)))
+    yield from in_order(part, pairs)
 
 
 def update_neighbours(

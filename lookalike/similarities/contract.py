@@ -392,8 +392,10 @@ class SetSimilarity(ABC):
         floors: NDArray[np.float64],
     ) -> NearMatches:
         """Compare pairs of sets, by their numbers; those that stay below their floor may be left out."""
-        found = [self.match(sets[a], sets[b]) for a, b in zip(sets_a, sets_b, strict=True)]
-        scores, modes_a, modes_b = (np.array(column) for column in zip(*found, strict=True))
+        scores = np.empty(len(sets_a))
+        modes_a, modes_b = (np.empty((len(sets_a), *self.mode_shape), self.mode_type) for _ in range(2))
+        for place, (a, b) in enumerate(zip(sets_a, sets_b, strict=True)):
+            scores[place], modes_a[place], modes_b[place] = self.match(sets[a], sets[b])
         return NearMatches(sets_a, sets_b, scores, modes_a, modes_b)
 
     def match_as_batch(self, a: Prepared, b: Prepared) -> Match:

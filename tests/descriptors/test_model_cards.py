@@ -108,6 +108,7 @@ def test_our_own_cards_are_true(name: str) -> None:
     [
         "from lookalike.ingest.detect import YUNET; YUNET.read(); import onnxruntime",
         "from lookalike import registry; registry.build('descriptors', 'sface').check()",
+        "from lookalike.kernels.rounded import is_quick; is_quick()",
         "from lookalike.cli.doctor import findings; from pathlib import Path; findings(Path('.'))",
     ],
 )

@@ -20,7 +20,7 @@ def test_products_are_whole(with_runtime: bool, dimension: int, monkeypatch: pyt
     block = rng.integers(-RIGHT, RIGHT + 1, (dimension, 33)).astype(np.int8)
     for largest in {LEFT, largest_left()}:
         rows = rng.integers(-largest, largest + 1, (9, dimension)).astype(np.int8)
-        # Of vectors no longer than 1, in the smallest step, sums stay below 2^24: here some lie near to it.
+        # Of vectors of about length 1, in the smallest step, sums stay below 2^24: here some lie near to it.
         expected = rows.astype(np.int64) @ block.astype(np.int64)
         found = Left.of(rows, largest).products(block)
         assert found.dtype == np.int32
@@ -50,3 +50,20 @@ def test_the_error_of_rounding_is_known(kind: type[np.floating]) -> None:
     empty = Rounded.of(rows[:0], LEFT, [])
     assert not empty.blocks
     assert empty.error == 0
+
+
+@pytest.mark.parametrize("with_runtime", [True, False])
+def test_long_vectors_of_equal_components_are_multiplied_exactly(
+    with_runtime: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounding up half a step in each of very many components makes a vector longer."""
+    if not with_runtime:
+        monkeypatch.setattr(module, "_runtime", lambda: None)
+    for dimension in (4_227, 16_900, 65_536):
+        rows = np.full((2, dimension), dimension**-0.5, dtype=np.float32)
+        rows[1, 0] *= 1.01
+        numbers = Rounded.of(rows, LEFT, [slice(None)])
+        assert numbers.step >= module.SMALLEST_STEP
+        whole = numbers.rows(0).astype(np.int64)
+        np.testing.assert_array_equal(Left.of(numbers.rows(0)).products(numbers.blocks[0]), whole @ whole.T)
+        assert np.abs(whole @ whole.T).max() < 2**24

@@ -283,6 +283,21 @@ def test_rounded_faces_leave_out_no_neighbour(part: str, monkeypatch: pytest.Mon
         same_lists(find_neighbours(similarity, sets, 7), expected)
 
 
+def test_a_part_that_makes_no_use_of_rounded_faces_is_not_screened(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Plain(MaxMax):
+        match_rounded = SetSimilarity.match_rounded
+
+    assert module.is_screened(MaxMax(), module.SCREENED)
+    assert not module.is_screened(Plain(), module.SCREENED)
+
+
+def test_no_pairs_are_compared_one_by_one() -> None:
+    similarity, sets = drawn(3)
+    nobody = np.empty(0, dtype=np.int64)
+    for one in SetSimilarity.match_pairs(similarity, sets, nobody, nobody, np.empty(0)):
+        assert len(one) == 0
+
+
 @pytest.mark.parametrize("runs", [2, 6, 20])
 def test_screening_goes_on_where_it_was_interrupted(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     similarity, sets = drawn(150)
