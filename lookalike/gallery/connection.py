@@ -123,6 +123,8 @@ class Connection(sqlite3.Connection):
         """Keep the journal of what was dropped, or interrupted while closing: SQLite would delete it."""
         if self.handle is not None and self.frozen is None and self._says_open():
             _stay_open(self)
+        elif (finish := getattr(super(), "__del__", None)) is not None:  # from Python 3.12 on
+            finish()
 
     def _closed(self, path: Path, handle: Identity) -> bool:
         """Settle and close the file; False if it has to stay open as long as this process lives."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -35,6 +36,21 @@ def test_write_ahead_journal_is_restored(path: Path) -> None:
     edit(path, "PRAGMA journal_mode = DELETE")
     with Gallery(path) as gallery:
         assert gallery._opened.connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are listed by Linux only")
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_gallery_that_was_dropped_leaves_no_file_open(path: Path) -> None:
+    Gallery(path, create=True).close()
+
+    def open_files() -> int:
+        """Those that were dropped one after the other leave what the first one left, at most."""
+        Gallery(path).ids()
+        gc.collect()
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    first = open_files()
+    assert [open_files() for _ in range(3)] == [first] * 3
 
 
 # Opening.
