@@ -62,6 +62,8 @@ class Connection(sqlite3.Connection):
         Why it can only be read: it has lost its journal. Empty if it has not.
     known : Commit or None
         The latest commit that the file by itself was seen at.
+    commits : int
+        How many transactions that write it has committed.
     counted : int
         How many rows were changed in counting commits.
     told : Told
@@ -76,6 +78,7 @@ class Connection(sqlite3.Connection):
     path: Path | None = None
     lacks: str = ""
     known: journal.Commit | None = None
+    commits: int = 0
     counted: int = 0
     told: journal.Told = journal.Told()
     touched: set[str] | None = None
@@ -353,12 +356,16 @@ def transaction(connection: Connection, path: Path, writing: bool = False) -> It
         check_same(connection, path)
         own = connection.count() if connection.total_changes > before else None
         connection.execute("COMMIT")
+        connection.commits += writing
         if own is not None and connection.handle is not None:
-            # Somebody may have copied another file over it while it was being committed.
-            check_same(connection, path)
+            # It is kept: what the system does not let us look at now has not failed it.
+            with suppress(OSError):
+                # Somebody may have copied another file over it while it was being committed.
+                check_same(connection, path)
             file = _OPEN[connection.handle].file
             connection.told = journal.show_open(connection, path, file, own, connection.told)
-            check_same(connection, path)
+            with suppress(OSError):
+                check_same(connection, path)
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")

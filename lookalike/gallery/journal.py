@@ -31,7 +31,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from lookalike import atomic
 from lookalike.errors import BUSY, StorageFailed, primary_code
@@ -49,6 +49,7 @@ ROW: Final = re.compile(
     FACT.encode() + rb"([0-9a-f]{32}) ([0-9]{12}) ([0-9a-f]{16}) ([0-9a-f]{16}) (open|done)"
 )
 # The facts are the first table of a gallery: its second page, since the first lists the tables.
+PAGE_OF_FACTS: Final = 2
 HEADER: Final = 100
 WAL_MAGIC: Final = (0x377F0682, 0x377F0683)
 WAL_HEADER, FRAME_HEADER = 32, 24
@@ -59,6 +60,10 @@ SECONDS_BETWEEN_TRIES: Final = 0.025
 LONG: Final = 16_000_000
 # So long a commit waits for whoever reads an old version, which keeps the file from saying that it is open.
 SECONDS_FOR_READERS: Final = 2.0
+# At which commit a file is that does not say.
+SAYS_NOTHING: Final = -2
+# Whether a file can be read without SQLite while it is open.
+CAN_ASK: Final = hasattr(os, "pread")
 
 
 class Commit(NamedTuple):
@@ -159,25 +164,38 @@ def show_open(connection: sqlite3.Connection, gallery: Path, handle: int, own: C
     -------
     Told
     """
-    if (size_of(gallery) or 0) >= LONG:
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    with suppress(OSError):
+        if (size_of(gallery) or 0) >= LONG:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     until = time.monotonic() + SECONDS_FOR_READERS
-    while not _is_told(held := in_file(handle), own, told.number, gallery):
+    pause = 0.0
+    while True:
+        held = None
+        # It is kept already: what cannot be read now does not tell.
+        with suppress(OSError):
+            held = in_file(handle)
+            # Looking through the journal does not help where others keep the file as it is.
+            is_kept = held is not None and held.number == told.kept_at
+            if not is_kept and _is_told(held, own, told.number, gallery):
+                return Told(own.number)
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        if held is not None and (held.number == told.kept_at or time.monotonic() > until):
-            return Told(kept_at=held.number)
-        if not _is_told(in_file(handle), own, told.number, gallery):
-            time.sleep(SECONDS_BETWEEN_TRIES)
-    return Told(own.number)
+        number = SAYS_NOTHING if held is None else held.number
+        if number == told.kept_at or time.monotonic() > until:
+            return Told(kept_at=number)
+        time.sleep(pause)
+        pause = SECONDS_BETWEEN_TRIES
 
 
 def _is_told(held: Commit | None, own: Commit, told: int, gallery: Path) -> bool:
     """Whether a file by itself has a commit, or says that it lacks some until it has that one.
 
     It may say that it is open, and yet say that it is done a moment later, before it has the commit: if
-    somebody settled it in between, which lies in the journal and is not brought in yet.
+    somebody settled it in between, which lies in the journal and is not brought in yet. One of an earlier
+    version says nothing until its first commit of today reaches it.
     """
-    if held is None or held.number >= own.number:
+    if held is None:
+        return not CAN_ASK
+    if held.number >= own.number:
         return True
     if not held.is_open:
         return False
@@ -304,7 +322,7 @@ def take_as_it_is(gallery: Path) -> None:
 
 def in_file(handle: int) -> Commit | None:
     """The commit that a file by itself is at; None if it does not say."""
-    if not hasattr(os, "pread"):
+    if not CAN_ASK:
         return None
     size = int.from_bytes(os.pread(handle, HEADER, 0)[16:18], "big")
     size = 65536 if size == 1 else size
@@ -314,22 +332,31 @@ def in_file(handle: int) -> Commit | None:
 def in_journal(gallery: Path) -> list[Commit]:
     """The commits of a journal, in order; none if it holds none that say so."""
     try:
-        journal = path_of(gallery).read_bytes()
+        with path_of(gallery).open("rb", buffering=0) as file:
+            return list(_in_frames(file))
     except FileNotFoundError:
         return []
-    if len(journal) < WAL_HEADER:
-        return []
-    magic, _, size, _, *salts = struct.unpack(">6I", journal[:24])
+
+
+def _in_frames(file: BinaryIO) -> Iterator[Commit]:
+    """The commits of an open journal, which may be long: only pages with facts are read."""
+    header = file.read(WAL_HEADER)
+    if len(header) < WAL_HEADER:
+        return
+    magic, _, size, _, *salts = struct.unpack(">6I", header[:24])
     if magic not in WAL_MAGIC or not size:
-        return []
-    known = []
-    for start in range(WAL_HEADER, len(journal) - FRAME_HEADER - size + 1, FRAME_HEADER + size):
-        # Behind its end lie frames of an earlier time.
-        if list(struct.unpack(">2I", journal[start + 8 : start + 16])) != salts:
-            break
-        one = _last(journal[start + FRAME_HEADER : start + FRAME_HEADER + size])
-        known += [] if one is None else [one]
-    return known
+        return
+    end = os.fstat(file.fileno()).st_size
+    for start in range(WAL_HEADER, end - FRAME_HEADER - size + 1, FRAME_HEADER + size):
+        file.seek(start)
+        frame = file.read(FRAME_HEADER)
+        # Behind its end lie frames of an earlier time; whoever empties it meanwhile cuts it off.
+        if len(frame) < FRAME_HEADER or list(struct.unpack(">2I", frame[8:16])) != salts:
+            return
+        if int.from_bytes(frame[:4], "big") == PAGE_OF_FACTS:
+            one = _last(file.read(size))
+            if one is not None:
+                yield one
 
 
 def belongs(held: Commit | None, journal: list[Commit]) -> bool:

@@ -149,11 +149,15 @@ class Opened:
         """One version of the gallery; what the block writes is kept whole or not at all."""
         with self.lock, in_words(self.path):
             connection = self.connection
-            with transaction(connection, self._file, writing):
-                yield connection
-            if writing:
-                self._written = time.monotonic()
-                self._settle_soon()
+            before = connection.commits
+            try:
+                with transaction(connection, self._file, writing):
+                    yield connection
+            finally:
+                # Also where something failed after it was kept.
+                if connection.commits > before:
+                    self._written = time.monotonic()
+                    self._settle_soon()
 
     @property
     def lacks(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import sqlite3
 import threading
@@ -114,6 +115,115 @@ def test_acknowledged_only_once_no_settled_commit_can_hide_it(
         assert state(path).number > settled.number
         with Gallery(shutil.copy(path, tmp_path / "copy")) as copy:
             assert copy.lacks or copy.ids() == ["a", "b"]
+
+
+def without_commits(path: Path) -> None:
+    """Let a gallery be as earlier versions left it, which did not count commits."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM facts WHERE name = 'commits'")
+        connection.execute("VACUUM")  # what was deleted is not to be found in free space
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def test_the_file_of_an_earlier_version_tells_of_the_first_commit_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "g"
+    with Gallery(path, create=True) as gallery:
+        gallery.add(faceset("a"))
+    without_commits(path)
+    assert state(path) is None
+    with Gallery(path) as gallery:
+        monkeypatch.setattr(gallery._opened, "_settle_soon", lambda: None)
+        for number, name in enumerate("bc"):
+            gallery.add(faceset(name))
+            with Gallery(shutil.copy(path, tmp_path / f"copy{number}")) as copy:
+                assert copy.lacks or name in copy
+        assert state(path).is_open
+
+
+def test_a_reader_holds_up_a_commit_to_the_file_of_an_earlier_version_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "SECONDS_FOR_READERS", 0.2)
+    path = tmp_path / "g"
+    with Gallery(path, create=True) as gallery:
+        gallery.add(faceset("a"))
+    without_commits(path)
+    with Gallery(path) as gallery:
+        monkeypatch.setattr(gallery._opened, "_settle_soon", lambda: None)
+        with gallery._opened.stream() as reader:
+            reader.execute("SELECT count(*) FROM sets").fetchall()
+            gallery.add(faceset("b"))
+            assert gallery._opened.connection.told.kept_at == journal.SAYS_NOTHING
+            monkeypatch.setattr(journal, "SECONDS_FOR_READERS", PATIENCE)
+            monkeypatch.setattr(journal, "SECONDS_BETWEEN_TRIES", PATIENCE)
+            gallery.add(faceset("c"))
+        gallery.add(faceset("d"))
+        gallery.add(faceset("e"))
+        assert state(path).is_open
+
+
+@pytest.mark.parametrize("where", ["in_file", "in_journal"])
+def test_what_is_kept_has_not_failed_though_nothing_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """As where all files that a process may open are taken, or a disk errs for a moment."""
+    monkeypatch.setattr(journal, "SECONDS_FOR_READERS", 0.1)
+    path, count, read = tmp_path / "g", Connection.count, getattr(journal, where)
+    with Gallery(path, create=True) as gallery, Gallery(path) as other:
+        gallery.add(faceset("a"))
+        other.add(faceset("b"))  # so that the journal is asked, too
+
+        def refused(*_: object) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+        def count_and_refuse(connection: Connection) -> Commit:
+            own = count(connection)
+            monkeypatch.setattr(journal, where, refused)
+            return own
+
+        monkeypatch.setattr(Connection, "count", count_and_refuse)
+        before = gallery._opened._written
+        assert gallery.add(faceset("c")) is True
+        monkeypatch.setattr(journal, where, read)
+        monkeypatch.setattr(Connection, "count", count)
+        assert gallery._opened._written > before
+        assert gallery.ids() == ["a", "b", "c"]
+    assert state(path).is_open is False
+
+
+def test_only_what_was_kept_is_to_be_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        opened, soon = gallery._opened, []
+        monkeypatch.setattr(opened, "_settle_soon", lambda: soon.append(1))
+        with pytest.raises(ZeroDivisionError), opened.transaction(writing=True):
+            raise ZeroDivisionError
+        assert (soon, opened._written) == ([], 0.0)
+
+        def overwritten(*_: object) -> None:
+            raise StorageFailed("was overwritten")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(journal, "show_open", overwritten)
+            with pytest.raises(StorageFailed):
+                gallery.add(faceset("a"))
+        assert soon == [1]
+        assert gallery.ids() == ["a"]
+
+
+def test_of_a_journal_only_pages_with_facts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Gallery(tmp_path / "g", create=True) as gallery:
+        monkeypatch.setattr(gallery._opened, "_settle_soon", lambda: None)
+        for number in range(5):
+            gallery.add(faceset(f"{number}", pictures=[b"p" * 50_000] * 3))
+        read, last = [], journal._last
+        monkeypatch.setattr(journal, "_last", lambda page: read.append(len(page)) or last(page))
+        known = journal.in_journal(tmp_path / "g")
+        # All but the first, which is in the file.
+        assert (len(known), len(read)) == (4, 4)
+        assert all(before.mark == after.before for before, after in pairwise(known))
+        assert sum(read) < (journal.size_of(tmp_path / "g") or 0) / 10
 
 
 def test_several_processes_that_close_at_once_leave_a_whole_file(tmp_path: Path) -> None:
