@@ -102,6 +102,23 @@ class Connection(sqlite3.Connection):
         finally:
             self.counted += self.total_changes - before
 
+    def say_open(self) -> bool:
+        """Make the file say that it needs its journal, before its pages are written anew; False if it cannot.
+
+        That of an earlier version says nothing.
+        """
+        if self.handle is None or self.path is None or journal.found(self) is None:
+            return True
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            own = self.count()
+            self.execute("COMMIT")
+        finally:
+            if self.in_transaction:
+                self.execute("ROLLBACK")
+        self.told = journal.show_open(self, self.path, _OPEN[self.handle].file, own, self.told)
+        return self.told.number == own.number
+
     def _says_open(self) -> bool:
         """Whether the file by itself says that it needs its journal."""
         held = self.handle and _OPEN.get(self.handle)
@@ -256,7 +273,8 @@ def connect(path: Path, wait: float) -> Connection:
     """
     with _held(path) as lacks:
         if lacks:
-            return _frozen(path, wait, lacks)
+            with _told_of(lacks):
+                return _frozen(path, wait, lacks)
         try:
             return _settled(path, "mode=rw", wait)
         except sqlite3.OperationalError as error:
@@ -273,10 +291,7 @@ def connect(path: Path, wait: float) -> Connection:
 
 def _frozen(path: Path, wait: float, lacks: str = "") -> Connection:
     """Open a file without its journal; SQLite does that only if told that the file does not change."""
-    before = _last_change(path)
-    connection = _settled(path, "mode=ro&immutable=1", wait)
-    connection.frozen, connection.lacks = before, lacks
-    return connection
+    return _settled(path, "mode=ro&immutable=1", wait, _last_change(path), lacks)
 
 
 def check_list(path: Path, wait: float) -> None:
@@ -284,11 +299,23 @@ def check_list(path: Path, wait: float) -> None:
 
     The faces are not looked at (that would read the whole file): each is checked when it is read.
     """
-    with closing(connect(path, wait)) as connection:
+    with closing(connect(path, wait)) as connection, _told_of(connection.lacks):
         for table in itertools.chain(*schema.LISTS[: schema.found(connection)]):
             found = connection.execute(f"PRAGMA integrity_check({table})").fetchall()
             if found != [("ok",)]:
-                raise GalleryUnreadable(f"{path} is damaged ({found[0][0]}): restore it from a backup")
+                what = f"{path} is damaged ({found[0][0]}): restore it from a backup"
+                raise GalleryUnreadable(connection.lacks or what)
+
+
+@contextmanager
+def _told_of(lacks: str) -> Iterator[None]:
+    """Where a file lacks its journal, say that of its pages that contradict each other: some are in there."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if not lacks or primary_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        raise GalleryUnreadable(lacks) from error
 
 
 def check_same(connection: Connection, path: Path) -> None:
@@ -392,7 +419,9 @@ def create(path: Path) -> None:
         atomic.publish(aside, path)
 
 
-def _settled(path: Path, how: str, wait: float) -> Connection:
+def _settled(
+    path: Path, how: str, wait: float, frozen: tuple[int, int] | None = None, lacks: str = ""
+) -> Connection:
     handle = _hold(path)
     try:
         connection = sqlite3.connect(
@@ -407,6 +436,7 @@ def _settled(path: Path, how: str, wait: float) -> Connection:
         _release(handle)
         raise
     connection.handle, connection.path = handle, path
+    connection.frozen, connection.lacks = frozen, lacks
     try:
         for setting in SETTINGS:
             connection.execute(setting)

@@ -530,6 +530,9 @@ def wipe_file(connection: sqlite3.Connection, wait: float) -> bool:
         return False
     with journal.waiting(connection, wait):
         try:
+            # Whoever takes the file alone meanwhile is to be told that it is not whole.
+            if isinstance(connection, Connection) and not connection.say_open():
+                return False
             connection.execute("VACUUM")
             if not journal.empty_journal(connection, wait):
                 return False
@@ -539,6 +542,8 @@ def wipe_file(connection: sqlite3.Connection, wait: float) -> bool:
             if primary_code(error) in BUSY:
                 return False
             raise
+    if isinstance(connection, Connection):
+        connection.settle()
     return True
 
 

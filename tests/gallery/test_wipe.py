@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from lookalike import resources
-from lookalike.errors import StorageFailed
+from lookalike.errors import GalleryUnreadable, StorageFailed
 from lookalike.faceset import FaceSet, Sighting
 from lookalike.gallery import connection as connections
 from lookalike.gallery import opened, schema
@@ -270,6 +270,64 @@ def test_kill_before_a_large_file_is_wiped(path: Path, large: list[str], end: st
         assert gallery.wipe_due() is None
         assert gallery.facts()["purge_due"] is False
     assert large == ["VACUUM"]
+
+
+def test_killed_while_it_is_wiped_a_file_lacks_its_journal(path: Path) -> None:
+    with Gallery(path, create=True) as gallery:
+        for number in range(20):
+            gallery.add(a_set(f"{number}", number, pictures=[b"p" * 20_000] * 3))
+    code = """
+        import os, signal
+        from lookalike.gallery import opened as purge, journal
+        purge.AT_ONCE = 0
+        gallery = Gallery(sys.argv[1])
+        gallery.remove([f"{number}" for number in range(5)])
+        gallery.settle()
+        empty, times = journal.empty_journal, []
+        def die(connection, wait):
+            times.append(1)
+            if len(times) == 3:  # before, before at once, after VACUUM
+                os.kill(os.getpid(), signal.SIGKILL)
+            return empty(connection, wait)
+        journal.empty_journal = die
+        gallery.wipe()
+        """
+    killed = children.start(code, path)
+    killed.communicate(timeout=PATIENCE)
+    assert killed.returncode == -9
+    left, told = Path(f"{path}-wal"), list[str]()
+    assert left.stat().st_size
+    # As kills while that is brought in would leave it: the first pages are new, the others are not yet.
+    content, pages = bytearray(path.read_bytes()), written(left)
+    (path.parent / "moved").mkdir()
+    moved = path.parent / "moved" / path.name
+    for number in sorted(pages):
+        content[(number - 1) * PAGE_SIZE : number * PAGE_SIZE] = pages[number]
+        moved.write_bytes(content)
+        told.append(said_of(moved))
+    assert all("lacks its journal" in one for one in told)
+    left.rename(f"{moved}-wal")
+    with Gallery(moved) as gallery:
+        assert (len(gallery), gallery.lacks) == (15, "")
+        gallery.wipe()
+        assert gallery.wipe_due() is None
+    assert not Path(f"{moved}-wal").exists()
+
+
+def said_of(path: Path) -> str:
+    try:
+        with Gallery(path) as gallery:
+            return gallery.lacks
+    except GalleryUnreadable as reason:
+        return str(reason)
+
+
+def written(log: Path) -> dict[int, bytes]:
+    """The latest of each page in a journal that was begun anew."""
+    content, pages = log.read_bytes(), {}
+    for start in range(32, len(content), 24 + PAGE_SIZE):
+        pages[int.from_bytes(content[start : start + 4], "big")] = content[start + 24 :][:PAGE_SIZE]
+    return pages
 
 
 def test_no_room_for_the_wipe_of_a_large_file(
