@@ -24,16 +24,6 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "drawn.gallery"
 
 
-@pytest.fixture(scope="session")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with clips so much alike that people are proposed."""
-    chromium_path()
-    folder = made_once(
-        tmp_path_factory, "plain", lambda place: drawn_gallery(place, people=24, film=8.0, difficulty=0.2)
-    )
-    return folder / "drawn.gallery"
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium; it ends with its file: its event loop would get in the way of tests with their own."""

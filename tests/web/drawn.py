@@ -17,11 +17,9 @@ from lookalike.gallery.gallery import Gallery
 from lookalike.ingest.add import add
 
 
-def drawn_gallery(
-    folder: Path, people: int = 24, film: float = 0.0, seed: int = 3, difficulty: float = 0.4
-) -> Path:
+def drawn_gallery(folder: Path, people: int = 24, film: float = 0.0, seed: int = 3) -> Path:
     """A gallery of clips of some people, and of so many seconds of a film, if any."""
-    write_collection(folder, draw_collection(people, sets=(2, 5), difficulty=difficulty, seed=seed))
+    write_collection(folder, draw_collection(people, sets=(2, 5), difficulty=0.4, seed=seed))
     path = folder / "drawn.gallery"
     add(path, [folder / "clips"], cropped=True)
     if film:

@@ -27,12 +27,6 @@ VIEWS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def drawn(plain: Path) -> Path:
-    """People are proposed in this one."""
-    return plain
-
-
 @pytest.fixture(scope="module", autouse=True)
 def somebody(browser: Browser, known: StorageState, address: str) -> str:
     """A person with two clips, so that no view is empty; the key of the first."""

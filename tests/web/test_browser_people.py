@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from playwright.sync_api import expect
 
 from tests.web.chromium import Visit
-
-
-@pytest.fixture(scope="module")
-def drawn(plain: Path) -> Path:
-    """People are proposed in this one."""
-    return plain
 
 
 def test_proposals_are_answered_with_keys_and_taken_back(visit: Visit) -> None:
