@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from lookalike.method.groups import agreements, join_groups
 
 Numbers = NDArray[np.int64]
-WEIGHTS = (8.3, 4.6, 1.8, 1.6, -0.25)
-# The least score, the share of pairs that may be wrong, and what is added to all scores, so that there is
-# something to join. A share below 1 keeps groups apart in each of the worlds.
-LIMITS = [(0.0, 1.0, -11.1), (1.0, 1.0, -9.1), (-1.5, 0.1, -9.6), (0.0, 0.05, -9.1), (1.0, 0.025, -8.1)]
+WEIGHTS = (8.3, 4.6, 1.8, 1.6, -0.25, -11.1)
 
 
 class Twin:
-    """Groups as sets, joined best first as long as few enough pairs of sets are expected to be wrong."""
+    """Groups as dictionaries, joined best first."""
 
     def __init__(
         self,
@@ -28,14 +25,10 @@ class Twin:
         trusts: NDArray[np.float64],
         apart: set[tuple[int, int]],
         strangers: float,
-        limits: tuple[float, float, float],
     ) -> None:
         self.vectors, self.links, self.trusts, self.apart = vectors, links, trusts, apart
-        self.strangers, (self.least, self.allowed, self.added) = strangers, limits
+        self.strangers = strangers
         self.groups = [{one} for one in range(len(vectors))]
-        self.wrong, self.joined = 0.0, 0
-        # Groups that the budget kept from being joined: nobody asks again until one of the two has grown.
-        self.passed: set[tuple[frozenset[int], frozenset[int]]] = set()
 
     def score(self, a: set[int], b: set[int]) -> float:
         one, other = self.vectors[sorted(a)].sum(axis=0), self.vectors[sorted(b)].sum(axis=0)
@@ -54,8 +47,9 @@ class Twin:
             math.log(mean / (1 - mean)),
             math.log(min(larger, 64)),
             math.log(smaller),
+            1.0,
         )
-        return self.added + sum(weight * term for weight, term in zip(WEIGHTS, terms, strict=True))
+        return sum(weight * term for weight, term in zip(WEIGHTS, terms, strict=True))
 
     def are_linked(self, a: set[int], b: set[int]) -> bool:
         return any((min(i, j), max(i, j)) in self.links for i in a for j in b)
@@ -69,22 +63,12 @@ class Twin:
             for i, a in enumerate(self.groups):
                 for j in range(i + 1, len(self.groups)):
                     b = self.groups[j]
-                    if (frozenset(a), frozenset(b)) in self.passed:
-                        continue
-                    if self.are_linked(a, b) and not self.are_apart(a, b) and self.score(a, b) > self.least:
+                    if self.are_linked(a, b) and not self.are_apart(a, b) and self.score(a, b) > 0:
                         heapq.heappush(best, (-self.score(a, b), i, j))
             if not best:
                 return
-            lacking, i, j = best[0]
-            a, b = self.groups[i], self.groups[j]
-            # The score is the logarithm of the odds that the two are one person, and all these pairs right.
-            joined = len(a) * len(b)
-            wrong = joined / (1 + math.exp(-lacking))
-            if self.wrong + wrong > self.allowed * (self.joined + joined):
-                self.passed.add((frozenset(a), frozenset(b)))
-                continue
-            self.wrong, self.joined = self.wrong + wrong, self.joined + joined
-            self.groups[i] = a | self.groups.pop(j)
+            _, i, j = best[0]
+            self.groups[i] = self.groups[i] | self.groups.pop(j)
 
 
 def rows(pairs: dict[tuple[int, int], float], total: int) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
@@ -101,8 +85,7 @@ def rows(pairs: dict[tuple[int, int], float], total: int) -> tuple[Numbers, Numb
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("limits", LIMITS)
-def test_groups_are_those_of_the_twin(limits: tuple[float, float, float], seed: int) -> None:
+def test_groups_are_those_of_the_twin(seed: int) -> None:
     rng = np.random.default_rng(seed)
     total, people = 24, 5
     person = rng.integers(people, size=total)
@@ -116,10 +99,8 @@ def test_groups_are_those_of_the_twin(limits: tuple[float, float, float], seed: 
             if rng.random() < 0.05:
                 apart.add((i, j))
     trusts = rng.uniform(0.5, 1.0, size=total)
-    twin = Twin(vectors, links, trusts, apart, 0.05, limits)
+    twin = Twin(vectors, links, trusts, apart, 0.05)
     twin.join()
-    least, allowed, added = limits
-    assert bool(twin.passed) == (allowed < 1)
     near = rows(links, total)
     held = rows(dict.fromkeys(apart, 0.0), total)[:2]
     nothing = np.zeros(total + 1, np.int64), np.empty(0, np.int64)
@@ -132,9 +113,7 @@ def test_groups_are_those_of_the_twin(limits: tuple[float, float, float], seed: 
         vectors.copy(),
         0.05,
         trusts.copy(),
-        np.array((*WEIGHTS, added)),
-        least,
-        allowed,
+        np.array(WEIGHTS),
         -2.0,
     )
     made = {frozenset(np.flatnonzero(owners == one).tolist()) for one in np.unique(owners)}
@@ -151,44 +130,6 @@ def test_groups_are_those_of_the_twin(limits: tuple[float, float, float], seed: 
     found = {(i, j): score for (i, j), score in zip(pairs.tolist(), scores.tolist(), strict=True)}
     assert found.keys() == expected.keys()
     assert all(found[pair] == pytest.approx(expected[pair]) for pair in found)
-
-
-def test_the_budget_by_hand() -> None:
-    # Odds of two groups are those of their agreement, times (larger / smaller) ** 7. At most a tenth of the
-    # pairs joined may be wrong; what was decided, 0 with 1 and so on, does not count.
-    links = {
-        (4, 5): 0.96,  # 0.04 of 1 wrong: joined
-        **dict.fromkeys([(0, 2), (0, 3), (1, 2), (1, 3)], 0.86),  # 0.04 + 4 x 0.14 = 0.60 of 5: not joined
-        (6, 7): 0.85,  # 0.04 + 0.15 = 0.19 of 2: joined, though less likely
-        # Joined with odds of 3 x 128: 0.19 + 2 / 385 = 0.195 of 4. Now 0 and 2 would be 0.76 of 8, but nobody
-        # asks again, since neither has grown.
-        **dict.fromkeys([(6, 8), (7, 8)], 0.75),
-        # Joined with odds of 128 / 24 = 16 / 3: 0.195 + 2 x 3 / 19 = 0.51 of 6. Now 2 has grown, and is
-        # joined with 0, with odds of 0.573 / 0.427 x 1.5 ** 7 = 23: 0.51 + 6 / 24 = 0.76 of 12.
-        **dict.fromkeys([(2, 9), (3, 9)], 0.04),
-        **dict.fromkeys([(10, 12), (10, 13), (11, 12), (11, 13)], 0.65),  # 0.76 + 1.4 of 16: not joined
-        (14, 15): 0.6,  # no more than the least
-    }
-    nothing = np.zeros(17, np.int64), np.empty(0, np.int64)
-    owners, weakest, pairs, scores = join_groups(
-        np.array([0, 0, 2, 2, 4, 5, 6, 7, 8, 9, 10, 10, 12, 12, 14, 15]),
-        np.full(16, -1),
-        *rows(links, 16),
-        *nothing,
-        *nothing,
-        np.zeros((16, 1)),
-        0.0,
-        np.ones(16),
-        np.array([0.0, 0.0, 1.0, 7.0, -7.0, 0.0]),
-        math.log(0.61 / 0.39),
-        0.1,
-        0.0,
-    )
-    assert owners.tolist() == [0, 0, 0, 0, 4, 4, 6, 6, 6, 0, 10, 10, 12, 12, 14, 15]
-    assert weakest[[0, 4, 6]] == pytest.approx(np.log([16 / 3, 24, 0.85 / 0.15]))
-    assert np.isinf(weakest[[10, 12, 14, 15]]).all()
-    told = dict(zip(map(tuple, pairs.tolist()), scores.tolist(), strict=True))
-    assert told == pytest.approx({(10, 12): math.log(0.65 / 0.35), (14, 15): math.log(0.6 / 0.4)})
 
 
 def test_agreement_by_hand() -> None:
