@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,11 +58,6 @@ class Photos(NamedTuple):
         """Embeddings in a file; people go by their numbers."""
         with np.load(path, allow_pickle=False) as arrays:
             return cls(arrays["embeddings"].astype(np.float32), arrays["person"].astype(str))
-
-    def of(self, people: Collection[str]) -> Photos:
-        """Those of some people only."""
-        there = np.isin(self.people, list(people))
-        return Photos(self.vectors[there], self.people[there])
 
 
 class Drawn(NamedTuple):

@@ -20,7 +20,7 @@ from lookalike.gallery.people import Judged
 from lookalike.indexing.build import index
 from lookalike.indexing.fit import kept, kind_of, shaped_by, train
 from lookalike.method.agreement import Agreement
-from lookalike.method.groups import RULE, Bonds, Groups, agreement_of_few, mean_directions, propose
+from lookalike.method.groups import WEIGHTS, Bonds, Groups, agreement_of_few, mean_directions, propose
 from lookalike.method.tables import HeldGallery, Tables
 from lookalike.progress import Before, Track, silent
 from lookalike.ranking import MOST_SHOWN, Strip, percent, table
@@ -30,7 +30,7 @@ from lookalike.similarities.contract import PreparedSets
 logger = logging.getLogger(__name__)
 
 # Raised whenever what is proposed, or how it is stored, changes.
-FORMAT: Final = 2
+FORMAT: Final = 1
 # Faces by which somebody is shown.
 MOST_FACES: Final = 6
 
@@ -240,7 +240,7 @@ def _groups(gallery: Gallery, tables: Tables, reranker: Reranker, bonds: Bonds) 
     for array in vars(bonds).values():
         digest.update(array.tobytes())
     kind = f"people of {kind_of(tables, reranker, 0)}"
-    shape = f"people {FORMAT}|{RULE}|{shaped_by(reranker, 0)}|{digest.hexdigest()}"
+    shape = f"people {FORMAT}|{WEIGHTS}|{shaped_by(reranker, 0)}|{digest.hexdigest()}"
     made: list[Groups] = []
 
     def make() -> Groups:

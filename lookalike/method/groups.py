@@ -1,16 +1,13 @@
 """Groups: sets that are most probably one person, joined pair by pair, the best first.
 
-Groups begin as single sets, or as what was decided to be one person. Again and again those two are joined
-whose odds of being one person are best. The logarithm of these odds is
+Groups begin as single sets, or as what was decided to be one person. Those two that belong together most are
+joined, again and again, while their score is above 0:
 
-    score(A, B) = (8 + 0.58 (1 - m) / s) c + 2.3 t + 1.2 logit(J)
-                  + 1.3 ln(min(larger, 64)) - 1.9 ln(smaller) - 7.9
+    score(A, B) = 8.3 c + 4.6 t + 1.8 logit(J) + 1.6 ln(min(larger, 64)) - 0.25 ln(smaller) - 11.1
 
-c is the cosine of their summed vectors beyond what strangers have, m how alike strangers are and s how much
-that differs, t the lower of their mean trusts in lists of neighbours, J the mean agreement of all pairs
-between them (of pairs that nobody lists it is 0), larger and smaller their sizes. All of it is told by the
-gallery itself, so no threshold depends on the descriptor. It ends where the odds are low; and two are not
-joined if, by these odds, too many of all pairs of sets joined so far would be wrong.
+c is the cosine of their summed vectors beyond what strangers have, t the lower of their mean trusts in lists
+of neighbours, J the mean agreement of all pairs between them (of pairs that nobody lists it is 0), larger and
+smaller their sizes. All of it is told by the gallery itself, so no threshold depends on the descriptor.
 """
 
 from __future__ import annotations
@@ -93,11 +90,9 @@ def join_groups(
     strangers: float,
     trusts: Doubles,
     weights: Doubles,
-    least: float,
-    allowed: float,
     doubt: float,
 ) -> tuple[Ints, Doubles, Ints, Doubles]:
-    """Join groups while the score of the best pair is above the least; see `lookalike.method.groups.propose`.
+    """Join groups while the score of the best pair is above 0; see `lookalike.method.groups.propose`.
 
     A pair in the queue lapses when one of its groups grows: each group counts how often it did. Links of a
     group are renamed when it grows next, not when others do. So nothing is larger than the links of all sets.
@@ -122,10 +117,6 @@ def join_groups(
         How far lists around each set are believed. Changed.
     weights : array (6,)
         Those of the score.
-    least : float
-        Pairs of a lower score are never joined.
-    allowed : float
-        The share of the pairs of sets that are joined, and may be expected to be wrong.
     doubt : float
         Pairs that are not joined are told down to this score.
 
@@ -152,7 +143,6 @@ def join_groups(
         if leaders[i] < i:
             _merge(parents, sizes, names, trusts, sums, near, said, others, bars, places, leaders[i], i)
     queue = [(0.0, 0, 0, 0, 0) for _ in range(0)]
-    wrong, joined = 0.0, 0.0
     for a in range(total):
         if parents[a] == a:
             own[a] = _own(sums, sizes, strangers, a)
@@ -161,26 +151,23 @@ def join_groups(
         for place in range(len(near[a]) if parents[a] == a else 0):
             b = near[a][place]
             if b > a:
-                score = _score(sums, own, sizes, trusts, strangers, weights, a, b, said[a][place], least)
-                if score > least:
+                score = _score(sums, own, sizes, trusts, strangers, weights, a, b, said[a][place], 0.0)
+                if score > 0:
                     heappush(queue, (-score, a, b, 0, 0))
     while len(queue):
         lacking, a, b, grown_a, grown_b = heappop(queue)
         if parents[a] != a or parents[b] != b or grown[a] != grown_a or grown[b] != grown_b:
             continue
-        pairs_there = float(sizes[a] * sizes[b])
-        expected = wrong + pairs_there / (1 + np.exp(-lacking))
-        if expected > allowed * (joined + pairs_there) or _are_apart(parents, others, bars, names, a, b):
+        if _are_apart(parents, others, bars, names, a, b):
             continue
-        wrong, joined = expected, joined + pairs_there
         _merge(parents, sizes, names, trusts, sums, near, said, others, bars, places, a, b)
         own[a] = _own(sums, sizes, strangers, a)
         grown[a] += 1
         weakest[a] = min(weakest[a], weakest[b], -lacking)
         for place in range(len(near[a])):
             b = near[a][place]
-            score = _score(sums, own, sizes, trusts, strangers, weights, a, b, said[a][place], least)
-            if score > least:
+            score = _score(sums, own, sizes, trusts, strangers, weights, a, b, said[a][place], 0.0)
+            if score > 0:
                 heappush(queue, (-score, min(a, b), max(a, b), grown[min(a, b)], grown[max(a, b)]))
     firsts, seconds, scores = [0 for _ in range(0)], [0 for _ in range(0)], [0.0 for _ in range(0)]
     for a in range(total):
@@ -317,21 +304,16 @@ def _gather(parents: Ints, near: Any, said: Any, places: Ints, a: int) -> None:
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 
-# Weights of the cosine, of trust, of agreement, of the larger size and of the smaller one, and what is added;
-# and what the cosine counts beyond that for each spread of strangers between them and copies, up to so many
-# (chosen with labels, by logistic regression on galleries of half of the people).
-WEIGHTS = (8.0, 2.3, 1.2, 1.3, -1.9, -7.9)
-BY_SPREAD, MOST_SPREADS = 0.58, 10.0
-# Groups are joined from the first score on, as long as no more than such a share of all pairs of sets is
-# expected to be wrong; others are worth a question down to the last score (chosen with labels).
-LEAST, ALLOWED, DOUBT = 1.0, 0.025, -0.5
-# Logit of the probability that a group shows one person only, by the least score at which it was joined
-# (chosen with labels, as the weights).
-GROUP_SLOPE, GROUP_LEVEL = 0.9, 0.1
-# Two groups that were not joined are the same more likely than not.
-EVEN = 0.5
-# What shapes the groups: others are made when any of it changes.
-RULE = (WEIGHTS, BY_SPREAD, MOST_SPREADS, LEAST, ALLOWED, DOUBT)
+# Weights of the cosine, of trust, of agreement, of the larger size and of the smaller one, and what is added
+# (chosen with labels).
+WEIGHTS = (8.3, 4.6, 1.8, 1.6, -0.25, -11.1)
+# Pairs that were not joined are worth a question down to this score, about even odds (chosen with labels).
+DOUBT = -2.0
+# Logit of the probability that a group shows one person only, by the least score at which it was joined; and
+# that two groups of several sets, which were not joined, are the same (chosen with labels, by logistic
+# regression on galleries of many shapes).
+GROUP_SLOPE, GROUP_LEVEL = 0.6, 2.4
+PAIR_SLOPE, PAIR_LEVEL, EVEN = 1.6, 2.2, 0.5
 # Links of a set that are looked at.
 MOST_LINKS = 64
 # Fewer sets have no lists that could agree.
@@ -380,7 +362,7 @@ class Groups:
     weakest : array (n,)
         At the lowest set of a group, the least score at which it was joined; infinite if it never was.
     pairs, scores : arrays (m, 2), (m,)
-        Groups that may be one person, but were not joined, and the logarithm of the odds that they are.
+        Groups that may be one person, but were not joined, and by how much they fall short of it.
     """
 
     owners: Numbers
@@ -410,7 +392,7 @@ class Groups:
         """
         sizes = np.bincount(self.owners, minlength=len(self.owners))
         counts = sizes[self.pairs]
-        chances = expit(self.scores)
+        chances = expit(PAIR_SLOPE * self.scores + PAIR_LEVEL)
         order = np.lexsort((*self.pairs.T[::-1], -chances * counts.prod(axis=1), chances < EVEN))
         return [
             (*self.pairs[place].tolist(), float(chances[place]))
@@ -455,9 +437,6 @@ def propose(agreement: Agreement, vectors: Values, bonds: Bonds) -> Groups:
         pass
     starts, links, first = _both_ways(np.repeat(np.arange(total), lists.shape[1]), lists.ravel(), total)
     trusts = agreement.believed * np.sqrt(agreement.trusts.max(axis=1))
-    strangers, spread = strangers_of(vectors)
-    weights = np.array(WEIGHTS)
-    weights[0] += BY_SPREAD * min((1 - strangers) / max(spread, TINY), MOST_SPREADS)
     found = join_groups(
         bonds.leaders.astype(np.int64),
         bonds.names.astype(np.int64, copy=True),
@@ -467,11 +446,9 @@ def propose(agreement: Agreement, vectors: Values, bonds: Bonds) -> Groups:
         *_both_ways(bonds.apart[:, 0], bonds.apart[:, 1], total)[:2],
         *_rows_of(bonds.rejected, total),
         np.array(vectors, dtype=np.float64),
-        strangers,
+        strangers_of(vectors),
         trusts,
-        weights,
-        LEAST,
-        ALLOWED,
+        np.array(WEIGHTS),
         DOUBT,
     )
     return Groups(*found)
@@ -502,17 +479,17 @@ def mean_directions(faces: NDArray[Any], starts: Numbers) -> Values:
     return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
 
 
-def strangers_of(vectors: Values) -> tuple[float, float]:
-    """How alike vectors of strangers are, and by how much that differs, told from the pairs of some rows.
+def strangers_of(vectors: Values) -> float:
+    """How alike vectors of strangers are: the middle of the pairs of some rows, kin clipped off from above.
 
-    Kin are clipped off from above. They lie above the middle only, so the spread is that of the lower half.
+    Kin lie above the middle only, so the spread is that of the lower half.
     """
     total = len(vectors)
     rows = np.unique(np.linspace(0, total - 1, min(ROWS, total)).astype(np.int64))
     with one_blas_thread():
         table = vectors[rows] @ vectors.T
     values = table[np.arange(total) != rows[:, None]]
-    middle, spread = float(np.median(values)) if len(values) else 0.0, 0.0
+    middle = float(np.median(values)) if len(values) else 0.0
     for _ in range(ROUNDS):
         below = values[values < middle]
         if not len(below):
@@ -521,7 +498,7 @@ def strangers_of(vectors: Values) -> tuple[float, float]:
         before, middle = middle, float(np.median(values[values < middle + CLIP * spread]))
         if middle == before:
             break
-    return middle, spread
+    return middle
 
 
 def _both_ways(ones: Numbers, others: Numbers, total: int) -> tuple[Numbers, Numbers, Numbers]:
