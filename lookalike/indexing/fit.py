@@ -133,7 +133,7 @@ def train(
     def fit() -> Reranker:
         if before is not None and gallery is not None and part.is_learnt:
             name = reranker if isinstance(reranker, str) else registry.spec(part)
-            before(Task("reranker", f"training {name} on {len(tables)} sets first; this is kept"))
+            before(Task("reranker", f"training {name} on {counted(len(tables))} first; this is kept"))
         return part.fit(tables, np.random.default_rng(seed), track)
 
     return kept(
