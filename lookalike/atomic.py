@@ -1,4 +1,4 @@
-"""Disk: the one place that creates, writes, syncs, renames, links and deletes files.
+"""Atomic changes: the one place that creates, writes, syncs, renames, links and deletes files.
 
 Only SQLite and numba write files of their own. What is written is for the owner's eyes: files have mode 0600,
 folders 0700. Nothing is overwritten: a file is written aside, brought to the disk, then renamed. A test reads

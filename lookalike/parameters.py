@@ -1,4 +1,4 @@
-"""Every number of the method, once: its default, its symbol in the paper, and where it acts.
+"""Parameters: every number of the paper, once: its default, its symbol there, and where it acts.
 
 The paper is O. Arandjelović, "Learnt quasi-transitive similarity for retrieval from large
 collections of faces", CVPR 2016. Sections below are sections of that paper.
@@ -30,7 +30,7 @@ GAMMA: Final = 0.2
 PARAMETERS: Final = (
     Parameter("PROXIES", PROXIES, "k_p", "proxies that may speak for each target (section 2.2)"),
     Parameter(
-        "MOST_PROXIES", MOST_PROXIES, "max k_p", "most proxies the paper tries; the index keeps one more"
+        "MOST_PROXIES", MOST_PROXIES, "max k_p", "most proxies the paper tries; modes are kept of one more"
     ),
     Parameter("REFERENCES", REFERENCES, "200", "random sets from which examples are drawn (section 3.4)"),
     Parameter("SAMPLES", SAMPLES, "10", "faces that stand for a set of exemplars (section 3.4)"),

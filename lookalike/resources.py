@@ -1,4 +1,4 @@
-"""Room: how much memory and disk is free, so that too little is said before long work, not in its middle.
+"""Resources: how much memory and disk is free, so that too little is said before long work, not amidst it.
 
 And that no library takes more than that, such as the network.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,6 +99,14 @@ def level(name: str) -> int | None:
 def test_every_file_is_in_the_table() -> None:
     assert [str(path) for path in FILES if level(dotted(path)) is None] == []
     assert [entry for entry in LEVEL if entry not in MODULES] == []
+
+
+def test_every_file_that_the_guide_for_contributors_names_is_there() -> None:
+    guide = (ROOT.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)+\w+)\.py\b", guide)
+    assert len(named) > 30
+    roots = (ROOT, ROOT.parent)
+    assert [one for one in named if not any((root / f"{one}.py").is_file() for root in roots)] == []
 
 
 def test_the_root_holds_at_most_ten_modules() -> None:

@@ -107,11 +107,9 @@ def test_objects_are_kept() -> None:
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(
-        NotFound, match="there is no similarity called 'max_min': choose one of dffs, manifold, max_"
-    ):
+    with pytest.raises(NotFound, match=r"no similarity called 'max_min': choose one of .*dffs, .*manifold, "):
         registry.build("similarities", "max_min")
-    with pytest.raises(NotFound, match="there is no reranker called 'learned': choose one of adaptive, "):
+    with pytest.raises(NotFound, match=r"there is no reranker called 'learned': choose one of .*adaptive, "):
         registry.build("rerankers", "learned")
     for hidden in ("contract", "_exemplars", "__init__", "", "../errors", "max_max.MaxMax"):
         with pytest.raises(NotFound, match="there is no similarity called"):

@@ -1,4 +1,4 @@
-"""Barred: what must not enter a gallery again, known by its hash; and people, by a mean descriptor.
+"""Block list: what must not enter a gallery again, known by its hash; and people, by a mean descriptor.
 
 A hash tells the same bytes only. Whoever wants a person to stay out whatever they are seen in has to let the
 gallery keep what the person looks like: one vector for each model, which is biometric data kept on request.

@@ -1,4 +1,4 @@
-"""Decisions: what the user said about sets and people, a log that only grows, as rows of a gallery."""
+"""Decision log: what the user said about sets and people, which only grows, as rows of a gallery."""
 
 from __future__ import annotations
 

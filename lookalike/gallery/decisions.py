@@ -1,4 +1,4 @@
-"""Judge: say who is who, take it back, and see what all that was said adds up to.
+"""Decisions: say who is who, undo it, and see what all that was said adds up to.
 
 What is given a gallery may be given the open log of `Gallery.deciding` instead: then several things are said
 at once, all of them or none.

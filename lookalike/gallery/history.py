@@ -1,4 +1,4 @@
-"""Events: what befell a gallery as a whole (forgets, upgrades, restores), and the copies made of it.
+"""History: events of a gallery as a whole (forgets, upgrades, restores), and the copies made of it.
 
 An event tells counts and hashes only: never an id, a name or a path of what was forgotten. Of decisions that
 a program made it tells the numbers, and what the key of the program is called.

@@ -1,4 +1,4 @@
-"""Index: prepare every set, compare all pairs once, keep what queries will look up."""
+"""Build an index: prepare every set, compare all pairs once, keep what queries will look up."""
 
 from __future__ import annotations
 

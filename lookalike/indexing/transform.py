@@ -1,4 +1,4 @@
-"""Prepare: learn from a gallery what is done to its faces before they are compared, and keep it beside it."""
+"""Transform: learn from a gallery how faces are prepared before they are compared, and keep it."""
 
 from __future__ import annotations
 

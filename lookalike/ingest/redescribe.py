@@ -1,4 +1,4 @@
-"""Describe: what another model makes of the faces of a gallery, from the pictures that it keeps."""
+"""Redescribe: what another model makes of the faces of a gallery, from the pictures that it keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elsewhere: films and photos that the workers of an engine look at and describe, each of them whole.
+"""Remote: films and photos that the workers of an engine look at and describe, each of them whole.
 
 Who asks decides which files are wanted, and gets what they show in the order of the files.
 """

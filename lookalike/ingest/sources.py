@@ -35,8 +35,8 @@ START: Final = 4096
 Sets = Iterator[SourceSet]
 
 
-class _Pictures(NamedTuple):
-    """What holds pictures and nothing else."""
+class _Plain(NamedTuple):
+    """What has no arrays to choose from and needs no second file."""
 
     read: Callable[[Path, int | None], Sets]
 
@@ -56,7 +56,7 @@ class _List(NamedTuple):
     read: Callable[[Path, Path, str | None, int | None], Sets]
 
 
-_Kind = _Pictures | _Arrays | _List
+_Kind = _Plain | _Arrays | _List
 
 
 def read_source(
@@ -126,7 +126,7 @@ def read_source(
     if isinstance(kind, _Arrays):
         return limited(kind.read(path, array, most, *([dict(columns)] if columns else [])))
     if array is not None:
-        raise BadInput(f"{readable(path)!r} has no array {array!r}, only pictures: leave the array out")
+        raise BadInput(f"{readable(path)!r} has no array {array!r} to be chosen: leave the array out")
     return limited(kind.read(path, most))
 
 
@@ -176,7 +176,7 @@ def _start(path: Path) -> bytes:
 def _kind(path: Path) -> _Kind:
     if is_folder(path):
         youtube = is_youtube_faces(path)
-        return _Arrays(read_youtube_faces, youtube_names) if youtube else _Pictures(read_folder)
+        return _Arrays(read_youtube_faces, youtube_names) if youtube else _Plain(read_folder)
     start = _start(path)
     for holds, kind in _FILES:
         if holds(start):
@@ -204,7 +204,7 @@ def _archive_names(path: Path) -> list[str]:
 _FILES: Final[tuple[tuple[Callable[[bytes], bool], _Kind], ...]] = (
     (lambda start: start.startswith(ZIP_MAGIC), _Arrays(read_npz, _archive_names, NPZ_COLUMNS)),
     (is_parquet, _Arrays(read_parquet, column_names, PARQUET_COLUMNS)),
-    (looks_like_picture, _Pictures(_one_picture)),
+    (looks_like_picture, _Plain(_one_picture)),
     (is_ijb, _List(read_ijb)),
     (is_rows, _List(read_rows)),
     (is_rttm, _List(read_rttm)),

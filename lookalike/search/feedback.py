@@ -1,4 +1,4 @@
-"""Refine: let what the user confirmed and rejected change the order of the answers.
+"""Feedback: what the user confirmed and rejected changes the order of the answers.
 
 Confirmed sets ask together with the query, and an answer has the mean of what each of them gives it. A set
 that is more like a rejected one than like all of them loses a part of the difference. Both rules are the best

@@ -1,4 +1,4 @@
-"""Show: a ranking as one picture, with the faces each answer came through; or the faces to choose from."""
+"""Picture: a ranking drawn as one, with the faces each answer came through; or the faces to choose from."""
 
 from __future__ import annotations
 

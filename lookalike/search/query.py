@@ -1,4 +1,4 @@
-"""Find: order all sets by how sure we are that they show the query's person, and say why."""
+"""Queries: order all sets by how sure we are that they show the query's person, and say why."""
 
 from __future__ import annotations
 

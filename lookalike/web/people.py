@@ -1,4 +1,4 @@
-"""Deciding: what the user says of sets and people, its history in sentences, and who is seen when."""
+"""People: what the user says of sets and people, its history in sentences, and who is seen when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Browsing: the sets of a gallery as strips of faces, filtered, sorted and cut into pages."""
+"""Sets to browse: those of a gallery as strips of faces, filtered, sorted and cut into pages."""
 
 from __future__ import annotations
 

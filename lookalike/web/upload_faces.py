@@ -1,4 +1,4 @@
-"""Seeing: who is in files that were dropped onto the page, described so that the gallery can be asked.
+"""Faces of uploads: who is in files dropped onto the page, described so that the gallery can be asked.
 
 Where a gallery holds ready-made crops, a dropped photo may be another crop or a photo like any other. Faces
 are looked for in all that is larger than its crops, and cut as these are.
