@@ -53,7 +53,8 @@ def people(
         raise BadInput("--yes and --no are two answers: give one of them")
     if name is not None and yes is None:
         raise BadInput(
-            "--name goes with --yes SET, which says whose name it is; to name a single set, use `lookalike name`"
+            "--name goes with --yes SET, which says whose name it is: give both, or name a single set by "
+            "`lookalike name`"
         )
     with open_gallery(gallery) as opened:
         shown = Progresses(quiet)

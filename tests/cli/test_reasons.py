@@ -52,13 +52,16 @@ def test_two_probabilities_do_not_contradict_each_other(capsys: Seen) -> None:
     told = explanation()
     sure = replace(told, answer=replace(told.answer, probability=0.5))
     print_explanation(sure)
-    assert "As far as this gallery can tell, both are one person with probability 50 %." in capsys.readouterr().out
+    assert (
+        "As far as this gallery can tell, both are one person with probability 50 %."
+        in capsys.readouterr().out
+    )
     print_explanation(replace(sure, ranked=replace(told.answer, probability=0.9), among=7, asked="other [b]"))
     said = " ".join(capsys.readouterr().out.split())
     assert "with probability 90 %, with decisions counted" in said
     assert (
-        "As far as this gallery can tell without decisions, other [b] and target [b]x[/b] are one person with "
-        "probability 50 %." in said
+        "As far as this gallery can tell without decisions, other [b] and target [b]x[/b] are one person "
+        "with probability 50 %." in said
     )
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from lookalike import FaceSet, Gallery
 from tests.small_world import small_world
-from tests.web.chromium import Visit, chromium_path
+from tests.web.chromium import PHONE, Visit, chromium_path
 
 WORLD = small_world(6, 6, dimension=24, spread=0.5)
 
@@ -41,3 +41,21 @@ def test_people_appear_though_nobody_loads_the_page_again(visit: Visit, drawn: P
     expect(page.locator("#newer")).to_have_count(0)
     page.keyboard.press("y")
     visit.said("are one person.")
+
+
+def test_a_name_may_be_long_and_no_page_gets_wider(visit: Visit) -> None:
+    page = visit.page
+    page.goto("/people")
+    page.keyboard.press("m")
+    page.keyboard.type("x" * 201)
+    page.keyboard.press("Enter")
+    visit.said("A name has at most 200 letters; this one has 201. Shorten it.")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("Anna-Maria von und zu Hohenstein-Langenburg the Elder")
+    page.keyboard.press("Enter")
+    visit.said("are Anna-Maria")
+    person = str(page.get_by_role("link", name="Anna-Maria").first.get_attribute("href"))
+    page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
+    for view in ("/", "/people", person, "/history"):
+        page.goto(view)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], view
