@@ -90,7 +90,7 @@ class Command(TyperCommand):
 
     def get_help_option(self, ctx: Any) -> Any:
         """The option --help, which does nothing unless it is given."""
-        return _lighten(super().get_help_option(ctx), _unless_given)
+        return _bare(_lighten(super().get_help_option(ctx), _unless_given))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """What a command needs behind its name; versions of Typer write it differently."""
@@ -109,8 +109,14 @@ def _lighten_all(command: Any) -> None:
     for one in command.params:
         _lighten(one, partial(_value, kinds.get(one.name or "")))
         if one.param_type_name == "argument" or one.is_flag:
-            # Newer versions of Typer write <bool> behind a switch, as if a value had to be given.
-            one.display_type_rich = lambda ctx: None
+            _bare(one)
+
+
+def _bare(parameter: Any) -> Any:
+    """Newer versions of Typer write <bool> behind a switch, as if a value had to be given."""
+    if parameter is not None:
+        parameter.display_type_rich = lambda ctx: None
+    return parameter
 
 
 def _lighten(parameter: Any, value: Callable[..., Any]) -> Any:
@@ -163,7 +169,7 @@ class Commands(TyperGroup):
 
     def get_help_option(self, ctx: Any) -> Any:
         """As of a command."""
-        return _lighten(super().get_help_option(ctx), _unless_given)
+        return _bare(_lighten(super().get_help_option(ctx), _unless_given))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names."""

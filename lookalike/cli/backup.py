@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 SHA_256: Final = re.compile("[0-9a-f]{64}")
+# Sets and hashes of one entry that the history prints.
+MOST_NAMED: Final = 5
 
 
 def verify(
@@ -194,9 +196,13 @@ def _in_words(entry: dict[str, Any]) -> str:
 
 
 def _short(value: object) -> str:
-    """Lists and counts with commas, and of a hash as much as tells it from others; JSON has all of it."""
+    """Counts and the first of a list with commas, and as much of a hash as tells it from others.
+
+    JSON has all of it.
+    """
     if isinstance(value, Mapping):
         return ",".join(f"{name}:{count}" for name, count in value.items())
     if isinstance(value, list | tuple):
-        return ",".join(map(_short, value))
+        more = len(value) - MOST_NAMED
+        return ",".join(map(_short, value[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
     return f"{value[:12]}..." if isinstance(value, str) and SHA_256.fullmatch(value) else str(value)

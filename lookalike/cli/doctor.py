@@ -32,7 +32,9 @@ def report_parts(json: bool) -> None:
         print_json({"parts": [one._asdict() for one in found]})
         return
     columns = [("part", "left"), ("works", "left"), ("", "left")]
-    print_table(columns, ((one.part, "yes" if one.works else "NO", one.detail) for one in found))
+    print_table(columns, ((one.part, "yes" if one.works else "no", one.detail) for one in found))
+    if not all(one.works for one in found):
+        print("What says no is needed only for what its name says; everything else works without it.")
 
 
 class Finding(NamedTuple):

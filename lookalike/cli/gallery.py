@@ -117,6 +117,8 @@ def _print_receipt(done: Receipt, json: bool, gallery: Path) -> None:
     if json:
         print_json({**done.facts(), "forgotten": list(done.sets), "originals": list(done.originals)})
         return
+    from lookalike.gallery.deletion import HOLDS
+
     gone = done.gone
     print(f"{counted(len(done.sets))} forgotten at {done.made} (number {gone.event})")
     rows = ", ".join(f"{count} {table}" for table, count in gone.rows.items())
@@ -133,7 +135,8 @@ def _print_receipt(done: Receipt, json: bool, gallery: Path) -> None:
     if gone.barred:
         print(f"blocked: {_entries(gone.barred)}")
     for one in done.copies:
-        print(f"backup: {plain(one.path)} {one.state}")
+        advice = ": delete it, or forget in it too" if one.state == HOLDS else ""
+        print(f"backup: {plain(one.path)} {one.state}{advice}")
     for path in done.originals:
         print(f"untouched: {plain(path)}")
 

@@ -270,7 +270,11 @@ def print_explanation(explanation: Explanation) -> None:
         f"{explanation.target_face} of the target."
     )
     if answer.probability is not None:
-        print(f"As far as this gallery can tell, both are one person with probability {answer.sure}.")
+        who = ", both"
+        # Beside the probability of the answer this one would contradict it, unless it says whose it is.
+        if explanation.ranked is not None or explanation.verdict is not None:
+            who = f" without decisions, {explanation.asked or explanation.query} and {answer.id}"
+        print(plain(f"As far as this gallery can tell{who} are one person with probability {answer.sure}."))
     if explanation.alone is not None:
         _print_sum(explanation)
         return
@@ -337,7 +341,7 @@ def _print_sum(explanation: Explanation) -> None:
     words = ", ".join(steps)
     print(f"{words[0].upper()}{words[1:]}.")
     agrees = agreeing(explanation)
-    print(f"Lists count {trust:.0%} for this query: {agrees}. What the score is the sum of:\n")
+    print(f"Lists count {100 * trust:.0f} % for this query: {agrees}. What the score is the sum of:\n")
     named = {one.kind for one in explanation.relatives}
     print_table(
         [("what", "left"), ("chance", "right"), ("adds", "right"), ("faces", "left")],

@@ -49,8 +49,13 @@ def people(
     from lookalike import open_gallery
     from lookalike.indexing.people import census
 
-    if (yes is not None and no is not None) or (name is not None and yes is None):
-        raise BadInput("--yes and --no are two answers, and --name goes with --yes: give one answer")
+    if yes is not None and no is not None:
+        raise BadInput("--yes and --no are two answers: give one of them")
+    if name is not None and yes is None:
+        raise BadInput(
+            "--name goes with --yes SET, which says whose name it is: give both, or name a single set by "
+            "`lookalike name`"
+        )
     with open_gallery(gallery) as opened:
         shown = Progresses(quiet)
         found = census(opened, shown, shown.before)

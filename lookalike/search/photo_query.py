@@ -112,6 +112,10 @@ def read_together(
         left_out += [(readable(file.path), "no face was found in it") for file in seen.faceless]
         shown = [(file, people) for file, people in zip(photos, seen.by_file, strict=True) if people]
         pictured += [Pictured(readable(file.path), _from_left(people)) for file, people in shown]
+    if not pictured and not left_out:
+        raise BadInput(
+            f"{readable(paths[0])!r} holds no photo and no video: give a photo, or a folder of some"
+        )
     if not pictured:
         first = f": {left_out[0][1]}" if left_out else ""
         raise BadInput(f"none of {len(left_out)} files shows a face to search with{first}")

@@ -175,8 +175,11 @@ def people(request: Request, offset: Annotated[int, Query(ge=0, le=2**53)] = 0) 
         page=page,
         people=parts.deciding.views(page.named),
         link=_linker(request),
+        gallery=parts.answering.gallery_view(),
+        intake=parts.intake and parts.intake.view(),
         # What waits for the collection asks a search of it.
-        ask="" if ready else SearchAsk(set=next(iter(catalogue.ids))).model_dump_json(exclude_defaults=True),
+        waits=not ready,
+        ask=SearchAsk(set=next(iter(catalogue.ids), None)).model_dump_json(exclude_defaults=True),
     )
 
 

@@ -48,6 +48,23 @@ def test_every_number_is_said(capsys: Seen) -> None:
         assert name in said.splitlines()[-2], "what the columns mean is said below"
 
 
+def test_two_probabilities_do_not_contradict_each_other(capsys: Seen) -> None:
+    told = explanation()
+    sure = replace(told, answer=replace(told.answer, probability=0.5))
+    print_explanation(sure)
+    assert (
+        "As far as this gallery can tell, both are one person with probability 50 %."
+        in capsys.readouterr().out
+    )
+    print_explanation(replace(sure, ranked=replace(told.answer, probability=0.9), among=7, asked="other [b]"))
+    said = " ".join(capsys.readouterr().out.split())
+    assert "with probability 90 %, with decisions counted" in said
+    assert (
+        "As far as this gallery can tell without decisions, other [b] and target [b]x[/b] are one person "
+        "with probability 50 %." in said
+    )
+
+
 def test_the_baseline_may_decide(capsys: Seen) -> None:
     print_explanation(explanation(through=None))
     assert "What decided is the baseline." in capsys.readouterr().out
@@ -155,7 +172,7 @@ def test_a_score_is_printed_as_a_sum(capsys: Seen) -> None:
         "With strangers subtracted it is rank 9, with kin pooled rank 8, with lists of neighbours rank 3."
         in (said)
     )
-    assert "Lists count 50% for this query: their neighbours are mostly the same sets." in said
+    assert "Lists count 50 % for this query: their neighbours are mostly the same sets." in said
     rows = [" ".join(row.split()) for row in said[said.index("what ") :].splitlines()]
     assert rows[:12] == [
         "what chance adds faces",
@@ -183,7 +200,7 @@ def test_kinds_that_were_not_asked_are_not_printed(capsys: Seen) -> None:
     print_explanation(replace(told, rank_before_kin=3, rank_before_lists=3))
     said = capsys.readouterr().out
     assert "Measured against everybody it is rank 3, for kin there are too few sets" in said
-    assert "Lists count 0% for this query: their neighbours are other sets." in said
+    assert "Lists count 0 % for this query: their neighbours are other sets." in said
     assert "the target is near to as many others as any" in said
     assert "the two are not near each other" in said
     assert "stranger" not in said

@@ -13,6 +13,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from typer.testing import CliRunner
 
 from lookalike.cli import _end, output
 from lookalike.cli.app import app
@@ -313,3 +314,10 @@ def meant(process: Callable[..., object], ctx: typer.Context, word: object) -> o
         return process(ctx, word)
     except Exception as wrong:
         return f"{type(wrong).__name__}: {wrong}"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["find", "--help"], ["undo", "-h"]])
+def test_no_switch_seems_to_need_a_value(words: list[str]) -> None:
+    said = CliRunner().invoke(app, words, catch_exceptions=False).stdout
+    assert "--help" in said
+    assert "<bool>" not in said

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from lookalike import Gallery, find
+from lookalike import FaceSet, Gallery, find
 from lookalike.gallery import schema
+from lookalike.gallery.decisions import accept
 from lookalike.indexing.store import TableStore
 from tests.cli_process import Ready
 from tests.full_gallery import copied, planted, write_full_gallery
@@ -144,6 +146,18 @@ def test_history(ready: Ready, path: Path) -> None:
     assert "name=Anna" in ended.out
     assert "undone=True" in ended.out
     assert f"contents={'0' * 12}..." in ended.out
+
+
+def test_the_history_names_five_sets_of_many(ready: Ready, tmp_path: Path) -> None:
+    ids = [f"clip-{number}" for number in range(7)]
+    with Gallery(tmp_path / "g.gallery", create=True) as gallery:
+        for id in ids:
+            gallery.add(FaceSet(id, np.eye(2)))
+        accept(gallery, ids)
+    said = ready.works("history", "g.gallery", cwd=tmp_path).out
+    assert " ".join(said.split()).endswith("sets=clip-0,clip-1,clip-2,clip-3,clip-4 and 2 more")
+    [entry] = ready.works("history", "g.gallery", "--json", cwd=tmp_path).json["history"]
+    assert entry["sets"] == ids
 
 
 def test_the_history_of_a_forgetting_in_words(ready: Ready, path: Path) -> None:

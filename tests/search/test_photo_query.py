@@ -136,6 +136,9 @@ def test_photos_that_show_nobody_are_refused(drawn: Path) -> None:
     with Gallery(drawn / "g.gallery") as gallery:
         with pytest.raises(BadInput, match="none of 2 files shows a face to search with"):
             read_together(gallery, [drawn / "nobody.png", drawn / "nobody.png"])
+        (drawn / "empty").mkdir()
+        with pytest.raises(BadInput, match="empty' holds no photo and no video: give a photo"):
+            read_together(gallery, [drawn / "empty"])
         with pytest.raises(BadInput, match="photos have no times"):
             read_together(gallery, [drawn / "0.png", drawn / "1.png"], at=1.0)
 

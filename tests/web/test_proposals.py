@@ -10,6 +10,7 @@ import pytest
 from lookalike import FaceSet, Gallery
 from lookalike.web.catalogue import key_of
 from tests.small_world import small_world
+from tests.waiting import until
 from tests.web.asking import Asker, asker
 
 
@@ -113,3 +114,27 @@ def test_of_two_pages_that_decide_at_once_the_later_one_is_told(server: Asker) -
     assert len(server.get("/api/judgements")["decisions"]) == 1
     [ann] = [one for one in server.get("/api/groups")["people"] if one["name"] == "Ann"]
     assert set(seen["sets"]) <= set(ann["sets"])
+
+
+def test_the_page_of_people_says_how_many_sets_it_does_not_know_yet(tmp_path: Path) -> None:
+    sets, labels = small_world(6, 6, dimension=24, spread=0.5)
+    first = {labels[one.id]: one.id for one in reversed(sets)}
+    with Gallery(tmp_path / "g.gallery", create=True) as gallery:
+        for one in sets:
+            if one.id in first.values():
+                gallery.add(one)
+    with asker(tmp_path / "g.gallery") as server:
+        assert server.get("/api/groups")["people"] == []
+        page = server("GET", "/people").body.decode()
+        assert "And nobody was found twice so far." in page
+        assert 'id="newer"' not in page
+        with Gallery(tmp_path / "g.gallery") as gallery:
+            for one in sets:
+                if one.id not in first.values():
+                    gallery.add(one)
+        until(lambda: server.get("/api/gallery")["sets"] == len(sets))
+        page = server("GET", "/people").body.decode()
+        assert "30 new clips and photos were not looked through for people yet" in page
+        assert "And nobody was found twice so far." not in page
+        until(lambda: "proposals" in server("GET", "/people").body.decode())
+        assert 'id="newer"' not in server("GET", "/people").body.decode()

@@ -1,6 +1,7 @@
 // Proposed people: yes, no, part some, name; each is one decision, with a way back.
 import { refresh } from "./api.js";
 import { decide, offerBack, undoLast } from "./decide.js";
+import { typed } from "./people.js";
 import { fail, called } from "./toast.js";
 
 const keys = (text) => (text || "").split(" ").filter(Boolean);
@@ -63,8 +64,7 @@ export async function pairNo(button) {
 }
 
 export async function groupName(form) {
-  const given = form.elements.name.value.trim();
-  if (!given) throw new Error("Type a name first.");
+  const given = typed(form);
   const { sets, likely } = groupOf(form);
   const all = [...sets, ...likely];
   await done([`${clips(all.length)} are `, called(given), "."], await answer({ answer: "yes", sets: all, name: given }));

@@ -10,7 +10,7 @@ const longest = 200;
 const plain = (name) => name.replace(/\s+/g, " ").toLowerCase();
 
 // What was typed, unless nobody can be called so.
-function typed(form, needed = true) {
+export function typed(form, needed = true) {
   const given = form.elements.name.value.trim();
   const letters = [...given].length;
   if (needed && !given) throw new Error("Type a name first.");

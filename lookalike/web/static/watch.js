@@ -1,5 +1,5 @@
 // What others do to the collection while the page is open: look now and then, say so, and show it when asked to.
-import { send } from "./api.js";
+import { refresh, send } from "./api.js";
 import { refreshAnswers } from "./decide.js";
 import { fail } from "./toast.js";
 
@@ -26,7 +26,13 @@ function offer(note, words) {
 // The search is renewed by asking, by whichever method these answers were found.
 async function lookForNewer(note) {
   const found = await send("POST", "/api/searches", { ...JSON.parse(note.dataset.ask), top: 1 });
-  if (found.newer || !note.isConnected) return;
+  if (!note.isConnected) return;
+  // Where nobody is shown yet, nobody is disturbed by who appears.
+  if ("nobody" in note.dataset) {
+    await refresh();
+    return;
+  }
+  if (found.newer) return;
   note.dataset.over = "yes";
   offer(note, "What is new can be searched now.");
 }
