@@ -44,13 +44,7 @@ class Finding(NamedTuple):
 
 
 def findings(folder: Path) -> list[Finding]:
-    """Try every part, the way it is used.
-
-    Parameters
-    ----------
-    folder : Path
-        The disk of this folder is looked at.
-    """
+    """Try every part, the way it is used, and look at the disk of a folder."""
     keep_runtime_quiet()
     found = [
         Finding("lookalike", True, f"{__version__} on Python {platform.python_version()}"),

@@ -17,21 +17,7 @@ Points = NDArray[np.float64]
 
 
 def smooth(points: ArrayLike, closed: bool = False, steps: int = 7) -> Points:
-    """Catmull-Rom curve through the points.
-
-    Parameters
-    ----------
-    points : array (n, 2)
-        Where the curve must pass.
-    closed : bool
-        Whether it returns to its first point.
-    steps : int
-        Points of the curve for each given point.
-
-    Returns
-    -------
-    array (m, 2)
-    """
+    """Catmull-Rom curve through points (n, 2), with so many points for each of them."""
     given = np.asarray(points, dtype=np.float64)
     return _spline(len(given), closed, steps) @ given
 
@@ -116,14 +102,7 @@ DEPTH: Final = 0.60  # of the front of the head, flatter than life so that turne
 class Canvas:
     """What is being painted, in which pose.
 
-    Parameters
-    ----------
-    person : Person
-        Whose head it is.
-    view : View
-        From where it is seen.
-    background : Image
-        What lies behind, `SUPERSAMPLE` times as wide as the finished picture.
+    The background is `SUPERSAMPLE` times as wide as the finished picture.
     """
 
     def __init__(self, person: Person, view: View, background: Image.Image) -> None:

@@ -33,27 +33,10 @@ _LEAD_ODDS: Final = (0.45, 0.15, 0.20, 0.20)
 def film(
     person: Person, seed: int, set_number: int, frames: int = 8, size: int = 96, difficulty: float = 0.5
 ) -> NDArray[np.uint8]:
-    """One short video of a person.
+    """One short video of a person: (frames, size, size, 3), red, green, blue bytes.
 
-    Parameters
-    ----------
-    person : Person
-        Who is filmed.
-    seed : int
-        Which world.
-    set_number : int
-        Which video of this person; the same whatever else is filmed.
-    frames : int
-        How many pictures.
-    size : int
-        Width and height of each.
-    difficulty : float
-        From 0, a passport office, to 1, a night in the street.
-
-    Returns
-    -------
-    array (frames, size, size, 3)
-        Red, green, blue bytes.
+    It is the same whatever else is filmed. The difficulty goes from 0, a passport office, to 1, a night
+    in the street.
     """
     check_film(frames, size, difficulty)
     if seed < 0 or set_number < 0:
@@ -73,17 +56,7 @@ def check_film(frames: int, size: int, difficulty: float) -> None:
 
 
 def script(rng: np.random.Generator, frames: int, difficulty: float) -> list[View]:
-    """Decide what every frame of a video shows.
-
-    Parameters
-    ----------
-    rng : Generator
-        Source of chance.
-    frames : int
-        How many views.
-    difficulty : float
-        From 0 to 1.
-    """
+    """Decide what every frame of a video shows."""
     start, end = _scene(rng, difficulty), _scene(rng, difficulty)
     lead = str(rng.choice(_LEADS, p=_LEAD_ODDS))
     sway = {
@@ -236,14 +209,8 @@ _DIGITS: Final = 4
 class DrawnSet:
     """One video of a collection, with the name that only evaluation may see.
 
-    Parameters
-    ----------
-    id : str
-        Like ``clip-0042``; its number is shuffled.
-    person : int
-        Index of the person, for `draw_person`.
-    frames : array (n, size, size, 3)
-        Red, green, blue bytes.
+    The number in its id, like ``clip-0042``, is shuffled; the person is an index for `draw_person`; the
+    frames are (n, size, size, 3).
     """
 
     id: str
@@ -298,17 +265,10 @@ def draw_collection(
 
 
 def write_collection(folder: Path, drawn: Iterable[DrawnSet]) -> None:
-    """Write videos as folders of pictures, and who is who beside them.
+    """Write videos, as they come, as folders of pictures, and who is who beside them.
 
     Pictures go to ``clips/<id>/<frame>.png``. ``labels.csv`` lies outside ``clips``, so that reading the
     clips never sees it, and comes last: where it is, the collection is complete.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if absent.
-    drawn : iterable of DrawnSet
-        Videos, written as they come.
     """
     labels = []
     try:

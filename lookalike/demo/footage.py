@@ -106,18 +106,7 @@ class DrawnFootage:
         return tuple(shot.first / self.rate for shot in self.shots[1:])
 
     def frames(self, every: int = 1) -> Iterator[NDArray[np.uint8]]:
-        """Draw frame after frame.
-
-        Parameters
-        ----------
-        every : int
-            1 draws all, 5 the first, sixth, eleventh, ...; the frames are the same as among all.
-
-        Yields
-        ------
-        array (height, width, 3)
-            Red, green, blue bytes.
-        """
+        """Draw frame after frame (height, width, 3): with 5, the first, sixth, eleventh ..., as among all."""
         if every < 1:
             raise BadInput(f"every counts frames from one to the next, 1 or more, got {every}")
         grain = Grain(self.size, self.difficulty)

@@ -162,18 +162,8 @@ class Person:
 def draw_person(seed: int, index: int) -> Person:
     """Draw one person of a world; the same whoever else is drawn.
 
-    Parameters
-    ----------
-    seed : int
-        Which world; not negative.
-    index : int
-        Which person; not negative. The first `FAMILIES` people are of different families, their
-        relatives follow: see `family_of`.
-
-    Returns
-    -------
-    Person
-        The identity, with every trait uniform in its range over the whole world.
+    The first `FAMILIES` people are of different families, their relatives follow: see `family_of`. Every
+    trait is uniform in its range over the whole world.
     """
     if seed < 0 or index < 0:
         raise BadInput(f"a person needs a seed and an index of 0 or more, got seed {seed} and index {index}")
@@ -223,18 +213,10 @@ def _normals(seed: int, level: int, number: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Light:
-    """One lamp beside the light that comes from everywhere.
+    """One lamp beside the light that comes from everywhere, in degrees right of the camera and above it.
 
-    Parameters
-    ----------
-    across, up : float
-        Where the lamp stands, in degrees: right of the camera, above it.
-    strength : float
-        Share of the light that comes from the lamp; 0 is flat, 1 leaves black shadows.
-    level : float
-        How bright the picture is; 1 is well lit.
-    warmth : float
-        From -1, blue, to 1, orange.
+    The strength is its share of the light: 0 is flat, 1 leaves black shadows. A level of 1 is well lit;
+    warmth goes from -1, blue, to 1, orange.
     """
 
     across: float = -20.0
@@ -283,20 +265,10 @@ class Style:
 class View:
     """One picture: pose, light, expression, what is worn, the camera's faults.
 
-    Parameters
-    ----------
-    yaw, pitch, roll : float
-        In degrees: positive turns to the right of the picture, looks down, tilts clockwise.
-    shift : tuple of float
-        Right and down, as a share of the picture: what imperfect alignment leaves.
-    scale : float
-        1 is well aligned.
-    blur : float
-        Standard deviation, as a share of the picture.
-    noise : float
-        Standard deviation of the grain, in grey levels of 255.
-    grain : int
-        Which grain.
+    In degrees, yaw, pitch and roll turn to the right of the picture, look down, tilt clockwise. The
+    shift, right and down as shares of the picture, and the scale are what imperfect alignment leaves. The
+    blur is a standard deviation as a share of the picture, the noise one of the grain, in grey levels of
+    255.
     """
 
     yaw: float = 0.0

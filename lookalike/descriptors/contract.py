@@ -64,13 +64,7 @@ class ModelCard:
         return self.path.rpartition("/")[2]
 
     def find(self) -> Path:
-        """Say where the file lies.
-
-        Raises
-        ------
-        BadInput
-            If the package is not installed, or has no such file.
-        """
+        """Say where the file lies; BadInput if the package is not installed, or has no such file."""
         spec = find_spec(self.package)
         if spec is None:
             raise BadInput(f"{self._needs}, which is not installed: {self.install}")
@@ -84,13 +78,7 @@ class ModelCard:
         )
 
     def read(self) -> bytes:
-        """Read the file, and make sure that it is the one that is meant.
-
-        Raises
-        ------
-        BadInput
-            If it is missing, cannot be read, was cut off or is another one.
-        """
+        """Read the file; BadInput if it is missing, cannot be read, was cut off or is another one."""
         keep_runtime_quiet()  # whoever reads a network loads next what computes it
         path = self.find()
         try:
@@ -237,15 +225,7 @@ PART = Descriptor
 
 
 def part_of(picture: Picture, region: Region) -> Picture:
-    """Cut the part of an aligned crop that a descriptor wants: a view, to the nearest pixel.
-
-    Parameters
-    ----------
-    picture : uint8 array (height, width) or (height, width, 3)
-        A canonical aligned crop.
-    region : tuple of four floats
-        `Descriptor.region`.
-    """
+    """Cut the part of an aligned crop (`Descriptor.region`): a view, to the nearest pixel."""
     height, width = picture.shape[:2]
     left, top, right, bottom = region
     return picture[round(top * height) : round(bottom * height), round(left * width) : round(right * width)]

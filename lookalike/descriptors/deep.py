@@ -59,12 +59,8 @@ def as_graph(data: bytes) -> Graph:
     """Make the network an ONNX graph that takes (1, 3, 150, 150), red, green, blue from 0 to 255.
 
     The affine layer behind each convolution, the means and the scale of the colours become part of the
-    convolutions: the vectors are the same up to rounding, 5e-7.
-
-    Parameters
-    ----------
-    data : bytes
-        The file ``dlib_face_recognition_resnet_model_v1.dat``; whoever calls made sure that it is that.
+    convolutions: the vectors are the same up to rounding, 5e-7. The data are those of the file
+    ``dlib_face_recognition_resnet_model_v1.dat``; whoever calls made sure of that.
     """
     layers = list(_layers(data))
     convolutions = [numbers for kind, numbers in layers if kind == "con_4"]

@@ -39,8 +39,9 @@ EFFORT: Final = 2
 def align(picture: NDArray[np.uint8], landmarks: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Turn, scale and move a face onto the template.
 
-    The similarity (no shear, no mirror) is the one of least squares. Faces much larger than the square are
-    first averaged over blocks of pixels: taking every tenth pixel would make patterns that are not there.
+    The similarity (no shear, no mirror) is the one of least squares. Faces much larger than the square
+    are first averaged over blocks of pixels: taking every tenth pixel would make patterns that are not
+    there.
 
     Parameters
     ----------
@@ -83,17 +84,9 @@ def align(picture: NDArray[np.uint8], landmarks: NDArray[np.float64]) -> NDArray
 def similarity(landmarks: NDArray[np.float64]) -> NDArray[np.float64]:
     """Find the similarity of least squares that moves landmarks onto the template.
 
-    In complex numbers it is z -> a z + b, and a is a regression through the origin of centred points.
-
-    Returns
-    -------
-    float64 array (2, 3)
-        A turn and scale, and a translation, to be applied to x, y.
-
-    Raises
-    ------
-    BadInput
-        If the landmarks are not five finite points that differ.
+    In complex numbers it is z -> a z + b, and a is a regression through the origin of centred points. It
+    is returned as (2, 3), a turn and scale, and a translation, to be applied to x, y. Raises BadInput if
+    the landmarks are not five finite points that differ.
     """
     points = np.asarray(landmarks, dtype=np.float64)
     if points.shape != (5, 2) or not np.isfinite(points).all():
@@ -145,21 +138,7 @@ def judge(
     score: float,
     time: float | None = None,
 ) -> Sighting:
-    """Tell how well a face was seen.
-
-    Parameters
-    ----------
-    square : uint8 array (192, 192, 3)
-        The aligned face.
-    landmarks : array (5, 2)
-        In the picture it was found in.
-    box : tuple of four floats
-        Left, top, width, height in that picture.
-    score : float
-        How sure the detector was.
-    time : float, optional
-        Seconds from the start of the film.
-    """
+    """Tell how well a face was seen: its aligned square, and landmarks, box and score as `Found` has them."""
     if square.shape != (SIDE, SIDE, 3):
         raise BadInput(f"an aligned square has shape {(SIDE, SIDE, 3)}, got {square.shape}")
     face = square[FACE] @ np.array([0.299, 0.587, 0.114])
@@ -167,16 +146,11 @@ def judge(
 
 
 def sharpness(face: NDArray[np.float64]) -> float:
-    """Measure detail against contrast, from 0 to 1.
+    """Measure detail against contrast, from 0 to 1, in gray levels (rows, columns) of the aligned square.
 
     The detail is what the Laplacian leaves; divided by the contrast, it is the same for dim and bright
     pictures. A face of few pixels that was enlarged into the square has little detail, like one that was
     blurred.
-
-    Parameters
-    ----------
-    face : float array (rows, columns)
-        Gray levels of a part of the aligned square.
     """
     rows, columns = (side // BLOCK for side in face.shape)
     small = face[: rows * BLOCK, : columns * BLOCK].reshape(rows, BLOCK, columns, BLOCK).mean(axis=(1, 3))

@@ -41,14 +41,8 @@ class Describer:
         What described the faces of the gallery; None if it is empty.
     descriptor : str, optional
         The user's choice. With an array it says what made its numbers.
-    array : str, optional
-        Which array of a source to take.
-    features : path, optional
-        The features file of a source that needs one.
-    most : int, optional
-        Keep at most so many faces of a set.
-    columns : mapping of str to str, optional
-        What columns are called in the source.
+    array, features, most, columns
+        As for `read_source`.
     """
 
     def __init__(
@@ -86,13 +80,7 @@ class Describer:
         return found.descriptor or f"array:{found.array}"
 
     def refuse_other_kind(self, found: SourceSet) -> None:
-        """Refuse a query that is described otherwise than the gallery, as far as its name tells.
-
-        Raises
-        ------
-        Conflict
-            If it is.
-        """
+        """Refuse (Conflict) a query that is described otherwise than the gallery, as far as names tell."""
         held = self.held or ""
         if (held.startswith("array:") or is_part(held)) and self.kind(found) != held:
             raise Conflict(
@@ -103,10 +91,7 @@ class Describer:
     def describe(self, found: SourceSet) -> FaceSet:
         """Describe the faces of a set, unless the source did; pictures are kept as evidence.
 
-        Raises
-        ------
-        BadInput
-            If a face cannot be described.
+        Raises BadInput if a face cannot be described.
         """
         faces = found.faces
         if faces is None:
@@ -151,10 +136,8 @@ def choose_descriptor(held: str | None, given: str | None, model_file: str | Non
 
     Raises
     ------
-    BadInput, NotFound
-        If there is no such, or something it needs is missing.
-    Conflict
-        If the gallery is described otherwise.
+    BadInput, NotFound, Conflict
+        If there is no such, something it needs is missing, or the gallery is described otherwise.
     """
     if held is not None and not is_part(held):
         raise Conflict(
@@ -178,11 +161,6 @@ def same_person_of(held: str | None) -> float | None:
     """The cosine from which what describes a gallery takes two faces for one person; None if it cannot tell.
 
     Nothing of a model is loaded, so it need not be installed.
-
-    Raises
-    ------
-    LookalikeError
-        If the gallery names a part that cannot be.
     """
     if held is None or not is_part(held):
         return None
@@ -222,13 +200,7 @@ class _Decoded(Sequence[Picture]):
 
 
 def describe_aligned(pictures: Sequence[bytes], descriptor: Descriptor) -> Vectors:
-    """Describe aligned faces as they are kept in a gallery, one a row.
-
-    Raises
-    ------
-    BadInput
-        If a picture is damaged or cannot be described.
-    """
+    """Describe aligned faces as they are kept in a gallery, one a row; BadInput if a picture cannot be."""
     return descriptor.describe_many(_Decoded(pictures, descriptor.region))
 
 
@@ -238,19 +210,7 @@ def describe_crops(pictures: Sequence[bytes], descriptor: Descriptor) -> Vectors
 
 
 def as_set(set_id: str, track: SeenTrack, faces: Vectors, name: str, origin: str) -> FaceSet:
-    """Make a set of a track.
-
-    Parameters
-    ----------
-    set_id : str
-        What it is called.
-    track : SeenTrack
-        What was seen.
-    faces : float32 array (n, d)
-        Its descriptors.
-    name, origin : str
-        The file by its name in the collection, and by its whole path.
-    """
+    """Make a set of a track with its descriptors (n, d), seen in a file of this name and whole path."""
     sources = [
         name if sighting.time is None else f"{name} at {timecode(sighting.time)}"
         for sighting in track.sightings
@@ -259,13 +219,7 @@ def as_set(set_id: str, track: SeenTrack, faces: Vectors, name: str, origin: str
 
 
 class WrappedDescriptor(Descriptor):
-    """A descriptor that hands on whatever the contract asks of it, but for what a kind of it does itself.
-
-    Parameters
-    ----------
-    part : Descriptor
-        What is asked.
-    """
+    """A descriptor that hands on whatever the contract asks of it, but for what a kind of it does itself."""
 
     def __init__(self, part: Descriptor) -> None:
         self.part = part
@@ -302,18 +256,7 @@ for _name, _said in vars(Descriptor).items():
 
 
 class WatchedDescriptor(WrappedDescriptor):
-    """A descriptor that says how far it is while others, on any thread, let it describe faces.
-
-    Parameters
-    ----------
-    part : Descriptor
-        What describes them.
-
-    Attributes
-    ----------
-    faces : int
-        How many it has described.
-    """
+    """A descriptor that counts the `faces` it has described while others, on any thread, ask it."""
 
     def __init__(self, part: Descriptor) -> None:
         super().__init__(part)
@@ -399,16 +342,9 @@ class Framing:
 
 
 def framing_of(crops: Sequence[Picture], detector: Detector, region: Region) -> Framing:
-    """Measure how crops are cut.
+    """Measure how crops are cut: at least one, as they are kept in a gallery.
 
-    Parameters
-    ----------
-    crops : sequence of uint8 arrays (height, width) or (height, width, 3)
-        At least one, as they are kept in a gallery.
-    detector : Detector
-        One that takes small faces.
-    region : tuple of four floats
-        Taken where too few crops show a face to the detector.
+    The detector takes small faces; where it sees a face in too few crops, the given region is taken.
     """
     sizes = np.array([crop.shape[1::-1] for crop in crops])
     width, height = (int(side) for side in np.median(sizes, axis=0))
@@ -438,15 +374,7 @@ def _measured(crop: Picture, face: Found) -> NDArray[np.float64]:
 
 
 class FramedDescriptor(WrappedDescriptor):
-    """A descriptor that sees aligned squares as it saw crops.
-
-    Parameters
-    ----------
-    part : Descriptor
-        What describes the crops.
-    framing : Framing
-        How they are cut.
-    """
+    """A descriptor that sees aligned squares as it saw crops that are cut so."""
 
     # The framing cuts what the descriptor wants to see.
     region = Descriptor.region

@@ -77,19 +77,9 @@ class Network(Protocol):
 
 
 def open_network(cv2: Any, sure: float) -> Network:
-    """Open the network.
+    """Open the network; faces with a lower score than `sure` are left out.
 
-    Parameters
-    ----------
-    cv2 : module
-        OpenCV.
-    sure : float
-        Faces with a lower score are left out.
-
-    Raises
-    ------
-    BadInput
-        If its file is missing, or is another one.
+    Raises BadInput if its file is missing, or is another one.
     """
     model = YUNET.read()
     try:
@@ -170,24 +160,12 @@ def _without_warnings(cv2: Any) -> Iterator[None]:
 
 
 def decoded(said: Sequence[Rows], columns: int, stride: int, sure: np.float32) -> Rows:
-    """Read what the network says of places that lie so many pixels apart.
+    """Read what the network says of places that lie so many pixels (`stride`) apart, so many in a row.
 
-    Parameters
-    ----------
-    said : four float32 arrays, (n, 1), (n, 1), (n, 4) and (n, 10)
-        Of each place, row after row: whether it is a face, and whether it is anything; the way from the place
-        to the centre of the box, and the logarithms of its sides; the ways to five landmarks. All in strides.
-    columns : int
-        Places in a row.
-    stride : int
-        Pixels from one place to the next.
-    sure : float32
-        Places with a lower score, the geometric mean of both, are left out.
-
-    Returns
-    -------
-    float32 array (m, 15)
-        As `Network.rows` says.
+    Of each place, row after row, it says (n, 1) whether it is a face, (n, 1) whether it is anything, (n,
+    4) the way from the place to the centre of the box and the logarithms of its sides, (n, 10) the ways
+    to five landmarks; all in strides. Places with a lower score than `sure`, the geometric mean of the
+    first two, are left out. The result (m, 15) is as `Network.rows` says.
     """
     cls, obj, box, points = said
     score = np.sqrt(cls[:, 0].clip(0, 1) * obj[:, 0].clip(0, 1))
@@ -285,11 +263,6 @@ class Detector:
         Faces whose box has a smaller side than this, in pixels of the given picture, are left out.
     sure : float
         Faces with a lower score are left out.
-
-    Raises
-    ------
-    BadInput
-        If a number is out of range, or OpenCV or the file of the network is not installed.
     """
 
     def __init__(self, longest: int = 640, smallest: float = 24.0, sure: float = 0.6) -> None:
@@ -306,22 +279,10 @@ class Detector:
         self._network = open_network(self._cv2, self.sure)
 
     def find(self, picture: NDArray[np.uint8]) -> list[Found]:
-        """Find the faces of a picture.
+        """Find the faces of a picture (height, width, 3) in RGB, or (height, width) in gray.
 
-        Parameters
-        ----------
-        picture : uint8 array (height, width, 3) or (height, width)
-            RGB or gray.
-
-        Returns
-        -------
-        list of Found
-            From left to right; the same for the same picture, whatever was looked at before.
-
-        Raises
-        ------
-        BadInput
-            If this is not such a picture.
+        They come from left to right, the same for the same picture, whatever was looked at before.
+        Raises BadInput if this is no such picture.
         """
         given = checked(picture)
         height, width = given.shape[:2]
@@ -355,13 +316,7 @@ class Detector:
 
 
 def opencv() -> Any:
-    """Import OpenCV.
-
-    Raises
-    ------
-    BadInput
-        If it cannot be imported.
-    """
+    """Import OpenCV, or raise BadInput."""
     try:
         import cv2
     except ImportError:
@@ -401,21 +356,10 @@ SAME_FACE = 0.4
 
 
 def sure_faces(picture: NDArray[np.uint8], detector: Detector, again: Detector) -> list[Found]:
-    """Find the faces of a photo of which one of two detectors is sure.
+    """Find the faces of a photo, RGB or gray, of which one of two detectors is sure; nobody twice.
 
-    Parameters
-    ----------
-    picture : uint8 array (height, width, 3) or (height, width)
-        RGB or gray.
-    detector : Detector
-        Looks first.
-    again : Detector
-        Looks where the first is unsure of somebody, or finds nobody; it reduces pictures further.
-
-    Returns
-    -------
-    list of Found
-        From left to right, nobody twice.
+    The second, which reduces pictures further, looks where the first is unsure of somebody, or finds
+    nobody. They come from left to right.
     """
     found = detector.find(picture)
     sure = [face for face in found if face.score >= UNSURE]

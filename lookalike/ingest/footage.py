@@ -33,12 +33,8 @@ class Added:
 
     Parameters
     ----------
-    added : list of str
-        Ids of sets that are new.
-    unchanged : list of str
-        Ids of ready-made sets that were there already.
-    grown : list of str
-        Ids of sets that were there and have more faces now.
+    added, unchanged, grown : list of str
+        Ids of sets that are new, of ready-made ones that were there already, and of those with more faces now.
     files, known : int
         How many photos and films were looked at, and how many had been before.
     failed, remarks : list of (str, str)
@@ -99,24 +95,16 @@ def add_footage(
 ) -> Added:
     """Look for faces in photos and films, and keep every file's faces as soon as it is done.
 
-    A file that cannot be read is listed with its reason, and the rest goes on. Whoever interrupts loses at
-    most the files that were being looked at, one for each processor, two for each of an engine: the same
-    command goes on from there, and takes only what is new or has other content.
+    A file that cannot be read is listed with its reason, and the rest goes on. Whoever interrupts loses
+    at most the files that were being looked at, one for each processor, two for each of an engine: the
+    same command goes on from there, and takes only what is new or has other content.
 
     Parameters
     ----------
-    gallery : Path
-        Made if there is none.
-    sources : sequence of paths
-        Folders, photos and films.
-    descriptor : str, optional
-        What describes the faces: that of the gallery, or `sface`, unless given.
+    gallery, sources, descriptor, track, tell
+        As for `ingest.add.add`; all sources are folders, photos and films.
     settings : Settings, optional
         How to look.
-    track : callable
-        Shows progress.
-    tell : callable
-        Given the plan before anything is done; if it answers False, nothing is.
     engine : Engine, optional
         Whose workers look and describe, instead of children of this process; what they find is kept here, and
         is the same.

@@ -56,15 +56,10 @@ OWN: Final = "{urn:lookalike:1.0/}"
 
 @dataclass(frozen=True)
 class Region:
-    """A face that another program marked.
+    """A face that another program marked, and who it is said to be; empty if nobody is named.
 
-    Parameters
-    ----------
-    name : str
-        Who it is said to be; empty if nobody is named.
-    box : tuple of four floats, or None
-        Left, top, width and height, from 0 to 1, in the picture as it is stored: not turned. None if what
-        was written is no rectangle.
+    The box is left, top, width and height, from 0 to 1, in the picture as it is stored: not turned; None
+    if what was written is no rectangle.
     """
 
     name: str
@@ -131,18 +126,7 @@ class Header:
 
 
 def read_headers_apart(paths: Sequence[Path]) -> Iterator[Header | LookalikeError]:
-    """Read what files say of themselves, in a child process.
-
-    Parameters
-    ----------
-    paths : sequence of paths
-        Films, photos and XMP sidecars.
-
-    Yields
-    ------
-    Header or LookalikeError
-        For each path: what it says, or why it cannot be read.
-    """
+    """Read what films, photos and XMP sidecars say of themselves, or why not, in a child process."""
     left = list(paths)
     while left:
         try:
@@ -178,10 +162,7 @@ def _asked(child: Sandbox, path: Path) -> Header | LookalikeError:
 def read_header(path: Path) -> Header:
     """Read what a film, a photo or an XMP sidecar says of itself, without decoding a picture.
 
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, or is none of these.
+    Raises NotFound or BadInput if it cannot be read, or is none of these.
     """
     try:
         with path.open("rb") as stream:
@@ -247,12 +228,7 @@ def _from_sidecar(path: Path, stream: IO[bytes]) -> Header:
 def read_regions(packet: bytes) -> Header:
     """Read the faces that are marked in an XMP packet, as `mwg-rs` or as `MP` regions.
 
-    Where both are written, which name the same faces, the former count.
-
-    Raises
-    ------
-    BadInput
-        If it is no XML, is too long or too deep, or declares entities. Its text follows the name of a file.
+    Where both are written, which name the same faces, the former count. Raises BadInput as `parse_xml`.
     """
     tree = parse_xml(packet)
     applied = _applied(tree)
@@ -279,10 +255,7 @@ def read_regions(packet: bytes) -> Header:
 def parse_xml(written: bytes) -> Element:
     """Read XML of a stranger: no document type and so no entities, not too long, not too deep.
 
-    Raises
-    ------
-    BadInput
-        If it is not that. Its text follows the name of a file.
+    Raises BadInput if it is not that. Its text follows the name of a file.
     """
     if len(written) > MOST_BYTES:
         raise BadInput(f"has metadata of more than {MOST_BYTES // 2**20} MB: leave it out")
@@ -395,12 +368,7 @@ def _box(sides: Sequence[float] | None) -> Box | None:
 def as_stored(box: Box, orientation: int) -> Box:
     """Where a box of the upright picture lies in the picture as it is stored.
 
-    Parameters
-    ----------
-    box : tuple of four floats
-        Left, top, width and height, from 0 to 1.
-    orientation : int
-        1 to 8, as Exif counts.
+    It is left, top, width and height, from 0 to 1; the orientation is 1 to 8, as Exif counts.
     """
     left, top, width, height = box
     right, bottom = 1 - left - width, 1 - top - height
@@ -433,15 +401,8 @@ _OFFSET: Final = re.compile(r"([+-])(\d\d):?(\d\d)", re.ASCII)
 def captured(path: Path) -> str:
     """When a photo or film was taken, as `lookalike.gallery.media.MediaFile.captured` writes it.
 
-    Returns
-    -------
-    str
-        Empty if the file does not say, or says what cannot be.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, or it may not be read.
+    Empty if the file does not say, or says what cannot be. Raises NotFound or BadInput if it cannot be
+    read.
     """
     try:
         with path.open("rb") as stream:
@@ -459,10 +420,7 @@ def captured(path: Path) -> str:
 def exif_time(said: object, offset: object = "") -> datetime | None:
     """The time that EXIF writes as ``2019:07:14 12:30:05``, with an offset as ``+02:00`` if it has one.
 
-    Returns
-    -------
-    datetime or None
-        None if it is no time, or cannot be that of a recording.
+    None if it is no time, or cannot be that of a recording.
     """
     found = _EXIF.fullmatch(_words(said))
     zone = _OFFSET.fullmatch(_words(offset))

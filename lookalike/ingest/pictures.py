@@ -69,22 +69,15 @@ _STILL: Final = re.compile(rb"....ftyp(heic|heix|heim|heis|mif1)", re.DOTALL)
 
 
 def read_picture(path: Path) -> Picture:
-    """Read a picture file, turned the right way up.
+    """Read a picture file, turned the right way up: gray (height, width), or RGB (height, width, 3).
 
-    The format is recognised by content, never by name. Transparent parts become black; of
-    several frames or pages the first is read.
-
-    Returns
-    -------
-    uint8 array (height, width) or (height, width, 3)
-        Gray if the file is gray, otherwise RGB; not to be written to.
+    The format is recognised by content, never by name. Transparent parts become black; of several frames
+    or pages the first is read. The array is not to be written to.
 
     Raises
     ------
-    NotFound
-        If there is no such file.
-    BadInput
-        If it may not be read, is not a picture, is damaged or too large.
+    NotFound, BadInput
+        If there is no such file, it may not be read, is not a picture, is damaged or too large.
     """
     if is_folder(path):
         raise BadInput(f"{readable(path)!r} is a folder: give a picture file")
@@ -97,30 +90,15 @@ def read_picture(path: Path) -> Picture:
 
 
 def decode_picture(given: bytes) -> Picture:
-    """Return the picture that `encode_picture` made into bytes.
-
-    Raises
-    ------
-    BadInput
-        If the bytes are not a picture, or are damaged.
-    """
+    """The picture that `encode_picture` made into bytes; BadInput if they are not one, or are damaged."""
     return _decoded(io.BytesIO(given), f"a picture of {len(given)} bytes")
 
 
 def encode_picture(picture: Picture, longest: int = LONGEST) -> bytes:
-    """Make a picture small enough to keep: JPEG, which keeps gray gray.
+    """Make a picture, gray or RGB, small enough to keep: JPEG, which keeps gray gray.
 
-    Parameters
-    ----------
-    picture : uint8 array (height, width) or (height, width, 3)
-        Gray or RGB.
-    longest : int
-        A picture with a longer side is reduced to it; a smaller picture keeps its size.
-
-    Raises
-    ------
-    BadInput
-        If this is not such a picture, or `longest` is not a positive whole number.
+    One with a longer side than `longest` is reduced to it; a smaller one keeps its size. Raises BadInput
+    if this is no picture, or `longest` is not a positive whole number.
     """
     if isinstance(longest, bool) or not isinstance(longest, int) or longest < 1:
         raise BadInput(f"the longest side of a picture must be a whole number from 1 up, got {longest!r}")
@@ -235,23 +213,10 @@ def _too_large(owner: str) -> BadInput:
 
 
 def read_crop(path: Path, largest: tuple[int, int] | None) -> Picture | None:
-    """Read a picture, unless it is too large for a crop.
+    """Read a picture, or None if it is too large for a crop.
 
-    Parameters
-    ----------
-    path : Path
-    largest : tuple of two ints, or None
-        Width and height up to which a picture may be a crop, turned or not; None if every one may be.
-
-    Returns
-    -------
-    uint8 array (height, width) or (height, width, 3), or None
-        None if it is larger, or is nothing whose size is known before it is decoded.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read.
+    `largest` is the width and height up to which one may be a crop, turned or not; None if every one may
+    be. None is also returned for that whose size is not known before it is decoded.
     """
     if largest is not None and not _is_small(path, largest):
         return None

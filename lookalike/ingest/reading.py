@@ -36,17 +36,9 @@ def read_apart(
     """Find the sets of a source as `read_source` does, in a child process.
 
     Parsers and decoders are not made for files one does not trust: a damaged file can crash them. So they
-    run in a child, one for each source, with limits on memory, time and what it may write. It reads one set
-    ahead, while the last one is worked on, and is gone when the iterator is.
-
-    Parameters
-    ----------
-    path, array, features, most, columns
-        As for `read_source`.
-    guessed : bool
-        Whether the array is only a guess: without such an array in the source none was asked for.
-    limits : Limits, optional
-        What the child may take.
+    run in a child, one for each source, with limits on memory, time and what it may write. It reads one
+    set ahead, while the last one is worked on, and is gone when the iterator is. If the array is
+    `guessed`, a source without it is read as if none were asked for.
 
     Raises
     ------
@@ -119,13 +111,7 @@ def read_crops_apart(
 
 
 def read_still_apart(path: Path, time: float | None = None) -> Picture:
-    """Read a photo, or the frame that a film shows at a time, in a child process; see `read_still`.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read.
-    """
+    """Read a photo, or the frame that a film shows at a time, in a child process; see `read_still`."""
     try:
         with Sandbox(usual_limits()) as child:
             child.ask({"still": str(path), "time": time})
@@ -135,13 +121,7 @@ def read_still_apart(path: Path, time: float | None = None) -> Picture:
 
 
 def read_mat_apart(path: Path, names: Sequence[str]) -> dict[str, Values]:
-    """Read variables of a .mat file in a child process; see `read_mat`.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, or has no such variables.
-    """
+    """Read variables of a .mat file in a child process; see `read_mat`."""
     try:
         with Sandbox(usual_limits()) as child:
             child.ask({"mat": str(path), "names": list(names)})

@@ -42,20 +42,10 @@ SAME_PATH: Final = "all machines must reach the files by the same path"
 
 @dataclass(frozen=True)
 class Asked:
-    """One file that a worker is to look at.
+    """One file that a worker is to look at: by its whole path, and the SHA-256 of what is meant.
 
-    Parameters
-    ----------
-    file : MediaPath
-        With its whole path.
-    content : str
-        SHA-256 of what is meant.
-    settings : Settings
-        How to look.
-    descriptor, model_file : str
-        What describes the faces, by its identity, and where its file lies if it has one.
-    versions : tuple of str
-        `library_versions` of who asks.
+    The descriptor is named by its identity, with where its file lies if it has one; `versions` are the
+    `library_versions` of who asks.
     """
 
     file: MediaPath
@@ -67,22 +57,9 @@ class Asked:
 
 
 def look_at(asked: Asked | None) -> Gathered:
-    """Look at one file and describe its faces.
+    """Look at one file and describe its faces; the reason if it cannot be used. Nothing is done for None.
 
-    Parameters
-    ----------
-    asked : Asked or None
-        Nothing is done for None.
-
-    Returns
-    -------
-    Gathered
-        Also if the file cannot be used, with the reason.
-
-    Raises
-    ------
-    LookalikeError
-        If no file could be looked at here, since something is missing on this machine.
+    Raises LookalikeError if no file could be looked at here, since something is missing on this machine.
     """
     if asked is None:
         return Gathered()
@@ -183,18 +160,8 @@ def gather_elsewhere(
 ) -> Iterator[tuple[int, Gathered]]:
     """Have files looked at and their faces described by the workers of an engine.
 
-    Parameters
-    ----------
-    engine : Engine
-    settings : Settings
-        How to look.
-    files : sequence of MediaPath
-    part : Descriptor
-        What describes the faces.
-    is_wanted : callable
-        Asked with the number of a file before it is sent to a worker.
-    content_of : callable
-        Gives the SHA-256 of a file by its number.
+    `is_wanted` is asked with the number of a file before it is sent to a worker; `content_of` gives its
+    SHA-256.
 
     Yields
     ------

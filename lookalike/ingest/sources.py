@@ -68,10 +68,10 @@ def read_source(
 ) -> Sets:
     """Find the sets of a source, whatever it is; content decides, not the name.
 
-    A folder of pictures has a set for each folder in it, YouTube Faces one for each video, an
-    ``.npz`` or Parquet file those that its rows say, a list of templates (IJB) or tracks (MOT) one
-    for each of them; a picture is a set of one face. What can be checked without reading every face
-    is checked here, before the first set is handed out.
+    A folder of pictures has a set for each folder in it, YouTube Faces one for each video, an ``.npz`` or
+    Parquet file those that its rows say, a list of templates (IJB) or tracks (MOT) one for each of them;
+    a picture is a set of one face. What can be checked without reading every face is checked here, before
+    the first set is handed out.
 
     Parameters
     ----------
@@ -96,11 +96,9 @@ def read_source(
 
     Raises
     ------
-    NotFound
-        If there is nothing at the path.
-    BadInput
-        If it holds nothing we can read, or an option is given that it has no use for, or one is
-        missing that it needs.
+    NotFound, BadInput
+        If there is nothing at the path, or nothing we can read; if an option is given that it has no use for,
+        or one is missing that it needs.
     """
     path = Path(path)
     check_most(most)
@@ -144,17 +142,8 @@ def array_names(path: Path, features: Path | None = None) -> list[str]:
 def is_footage(path: Path, cropped: bool) -> bool:
     """Whether faces have to be looked for in a source: photos, films and folders of them.
 
-    Parameters
-    ----------
-    path : Path
-        A folder or a file.
-    cropped : bool
-        Whether pictures are faces that were cut out already, and folders hold such.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it is not there or cannot be read.
+    `cropped` says that pictures are faces that were cut out already, and folders hold such. Raises
+    NotFound or BadInput if it is not there or cannot be read.
     """
     if is_folder(path):
         return not cropped and not is_youtube_faces(path)

@@ -68,13 +68,7 @@ class SourceSet:
 
     @classmethod
     def from_message(cls, message: Message) -> SourceSet:
-        """The set that a message is about.
-
-        Raises
-        ------
-        Ended
-            If it contradicts itself.
-        """
+        """The set that a message is about; Ended if that contradicts itself."""
         # Whoever took over the child may write anything: any error of these lines means that.
         try:
             said, numbers, sizes, pixels = message.parts
@@ -96,13 +90,7 @@ class SourceSet:
 
 
 def limited(sets: Iterator[SourceSet]) -> Iterator[SourceSet]:
-    """Hand out sets, as long as they keep to the limits of what can be described.
-
-    Raises
-    ------
-    BadInput
-        With what is too much, and what to do.
-    """
+    """Hand out sets, as long as they keep to the limits of what can be described (else BadInput)."""
     for number, found in enumerate(sets):
         if number == MOST_SETS:
             raise BadInput(f"{found.origin!r} holds more than {MOST_SETS:,} sets: split it")
@@ -126,13 +114,7 @@ def limited(sets: Iterator[SourceSet]) -> Iterator[SourceSet]:
 
 
 def check_pixels(shape: Sequence[int], owner: str) -> None:
-    """Refuse pictures that are too large for a face, by their height and width.
-
-    Raises
-    ------
-    BadInput
-        With what to do.
-    """
+    """Refuse pictures that are too large for a face, by their height and width."""
     if shape[0] * shape[1] > MOST_PIXELS_OF_A_FACE:
         raise BadInput(
             f"{owner} has a picture of {shape[1]} x {shape[0]} pixels, and a face that was cut out has at "

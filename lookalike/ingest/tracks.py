@@ -46,17 +46,9 @@ NARROW: Final = 64.0
 
 
 def look(square: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Describe an aligned square.
+    """Describe an aligned square (192, 192, 3), as `lookalike.ingest.align.align` makes it: (832,).
 
-    Parameters
-    ----------
-    square : uint8 array (192, 192, 3)
-        As `lookalike.ingest.align.align` makes it.
-
-    Returns
-    -------
-    float32 array (832,)
-        Of length 1, or less where there is nothing to see; the likeness of two is their dot product.
+    It has length 1, or less where there is nothing to see; the likeness of two is their dot product.
     """
     if square.shape != (SIDE, SIDE, 3):
         raise BadInput(f"an aligned square has shape {(SIDE, SIDE, 3)}, got {square.shape}")
@@ -204,19 +196,9 @@ class Tracker:
         self._time = -np.inf  # of the last frame or cut
 
     def see(self, time: float, faces: Sequence[Seen]) -> list[Track]:
-        """Take the faces of the next sampled frame, in any order.
+        """Take the faces of the next sampled frame, in any order; the tracks that ended since, by number.
 
-        Parameters
-        ----------
-        time : float
-            Seconds from the start of the film, later than the frame before.
-        faces : sequence of Seen
-            None, one or many.
-
-        Returns
-        -------
-        list of Track
-            Tracks that ended since, by number.
+        The time is in seconds from the start of the film, later than that of the frame before.
         """
         self._pass(time, is_frame=True)
         lost = [track for track in self._open if time - track.track.end > self.gap + 1e-9]
@@ -370,28 +352,11 @@ OFTEN = 0.5
 def scan(path: Path, settings: Settings, threads: int = 1) -> Iterator[float | SeenTrack | SeenFile]:
     """Look for faces in a photo or film.
 
-    Parameters
-    ----------
-    path : Path
-        The photo or film.
-    settings : Settings
-        How to look.
-    threads : int
-        One decodes a film while the others look at frames; what is found does not depend on how many.
+    One thread decodes a film while the others look at frames; what is found does not depend on how many.
+    How many seconds of the film have been looked at is yielded now and then, a `SeenTrack` as soon as it
+    has ended, and last a `SeenFile`, without its tracks: how long the film is, and a remark.
 
-    Yields
-    ------
-    float
-        How many seconds of the film have been looked at, now and then.
-    SeenTrack
-        A track, as soon as it has ended.
-    SeenFile
-        Last, without its tracks: how long the film is, and a remark.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read.
+    Raises NotFound or BadInput if it cannot be read.
     """
     try:
         with path.open("rb") as stream:

@@ -32,13 +32,7 @@ Answers = Iterator[tuple[dict[str, Any], list[Any]]]
 
 
 class Forwarded(logging.Handler):
-    """Hands what is logged to the parent, whose log it is.
-
-    Parameters
-    ----------
-    answers : binary stream
-        Where answers go.
-    """
+    """Hands what is logged to the parent, whose log it is, where answers go."""
 
     def __init__(self, answers: IO[bytes]) -> None:
         super().__init__()

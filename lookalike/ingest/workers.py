@@ -45,10 +45,7 @@ Told = float | SeenTrack | SeenFile | LookalikeError | None
 class LookingChild:
     """One child process that looks for faces, started when it is needed and again when it has died.
 
-    Parameters
-    ----------
-    workers : Workers
-        To whom it belongs: they say how it looks, what it may take, and whether it is still wanted.
+    The workers to whom it belongs say how it looks, what it may take, and whether it is still wanted.
     """
 
     def __init__(self, workers: Workers) -> None:
@@ -272,12 +269,7 @@ class Workers:
     ) -> Iterator[tuple[int, Told]]:
         """Look at the files, and tell what was found.
 
-        Parameters
-        ----------
-        paths : sequence of paths
-            Photos and films.
-        is_wanted : callable
-            Asked with the number of a file, on any thread, before it is opened.
+        `is_wanted` is asked with the number of a file, on any thread, before it is opened.
 
         Yields
         ------
@@ -408,17 +400,7 @@ def gather(
     part: Descriptor,
     is_wanted: Callable[[int], bool] = lambda number: True,
 ) -> Iterator[tuple[int, float | Gathered]]:
-    """Look at files and describe their faces.
-
-    Parameters
-    ----------
-    workers : Workers
-        Who looks.
-    files : sequence of MediaPath
-    part : Descriptor
-        What describes the faces.
-    is_wanted : callable
-        Asked with the number of a file, on any thread, before it is opened.
+    """Look at files and describe their faces by a part; `is_wanted` is as of `Workers.look`.
 
     Yields
     ------

@@ -57,14 +57,7 @@ KEPT_OPEN, KEPT_OPEN_FOR_OTHERS = 600, 5
 
 
 class Server(uvicorn.Server):
-    """Tells long work at once that it is to end: streams of events would keep the server waiting.
-
-    Parameters
-    ----------
-    config : uvicorn.Config
-    jobs : Jobs
-        The work that ends.
-    """
+    """Tells long work at once that it is to end: streams of events would keep the server waiting."""
 
     def __init__(self, config: uvicorn.Config, jobs: Jobs) -> None:
         super().__init__(config)
@@ -127,18 +120,8 @@ SECONDS_BETWEEN_SETTLING: Final = 2.0
 class Parts:
     """The parts of the server of one gallery, each for any thread, and their beginning and end.
 
-    What is wrong with a request is said by a `LookalikeError`, whose text is one sentence for people.
-
-    Parameters
-    ----------
-    path : Path
-        The gallery file, opened for as long as the server runs.
-    engine : Engine or str, optional
-        Where sets are compared.
-    folder : Path, optional
-        Taken in while the page is looked at.
-    tell : callable
-        Given sentences about that, for the terminal.
+    What is wrong with a request is said by a `LookalikeError`, whose text is one sentence for people. The
+    folder is taken in while the page is looked at; sentences about that go to the terminal (`tell`).
     """
 
     def __init__(

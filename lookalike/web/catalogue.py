@@ -344,12 +344,7 @@ def _version(names: list[str], arrays: Arrays) -> str:
 
 
 class Catalogues:
-    """Keeps up with a gallery that others may be changing.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    """
+    """Keeps up with a gallery that others may be changing."""
 
     def __init__(self, gallery: Gallery) -> None:
         self._gallery = gallery

@@ -46,12 +46,7 @@ REMEMBERED = 128 * 2**20
 class Latest(Generic[Value]):
     """Remembers the values that were used last, as long as they are not too large together; for any thread.
 
-    Parameters
-    ----------
-    most : int
-        How large, at most; the newest value is remembered however large it is.
-    size : callable
-        How large a value is; all count the same unless given.
+    All values are of size 1 unless told. The newest is remembered however large it is.
     """
 
     def __init__(self, most: int, size: Callable[[Value], int] = lambda value: 1) -> None:
@@ -81,11 +76,7 @@ class Latest(Generic[Value]):
 class Pictures:
     """Makes and reads the addresses of pictures and films, and holds the pictures that are in use.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    secret : bytes
-        Marks addresses as ours; another run of the server knows none of them.
+    The secret marks addresses as ours; another run of the server knows none of them.
     """
 
     def __init__(self, gallery: Gallery, secret: bytes) -> None:
@@ -106,13 +97,7 @@ class Pictures:
         return [one.translate(SAFE).decode().rstrip("=") for one in encoded]
 
     def read(self, token: str) -> tuple[bytes, str, int, int]:
-        """Kind, key, person and face of an opaque name.
-
-        Raises
-        ------
-        NotFound
-            If this run did not make it.
-        """
+        """Kind, key, person and face of an opaque name; NotFound if this run did not make it."""
         try:
             whole = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         except ValueError:
@@ -155,15 +140,7 @@ TYPES: Final = {
 
 
 class Films:
-    """Finds films by their opaque names. Only files that the gallery itself lists are ever opened.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    browsing : Browsing
-    pictures : Pictures
-        Reads the opaque names.
-    """
+    """Finds films by their opaque names. Only files that the gallery itself lists are ever opened."""
 
     def __init__(self, gallery: Gallery, browsing: Browsing, pictures: Pictures) -> None:
         self._gallery, self._browsing, self._pictures = gallery, browsing, pictures
@@ -171,10 +148,7 @@ class Films:
     def find(self, token: str) -> tuple[Path, str]:
         """Where a film lies and what kind it is.
 
-        Raises
-        ------
-        NotFound
-            If it is not there any more, or was changed since faces were looked for in it.
+        Raises NotFound if it is not there any more, or was changed since faces were looked for in it.
         """
         facts = self._facts(token)
         path = film_among(self._gallery.files_of_sets([facts.id]).get(facts.id, ()))
@@ -188,19 +162,8 @@ class Films:
     def moment(self, token: str, at: float, ahead: float = 0.0, asked: str = "") -> FilmMoment:
         """Who is seen at a time of a film, from left to right, and who until some seconds later.
 
-        Parameters
-        ----------
-        token : str
-            The film, as a set has it: who is in this set is asked for.
-        at, ahead : float
-            Seconds from the start, and how many more.
-        asked : str
-            Key of another set whose person is asked for, if any.
-
-        Raises
-        ------
-        NotFound
-            If there is no such film.
+        The film is named as a set has it, and who is in this set is asked for, or in another one
+        (`asked`, a key). Raises NotFound if there is no such film.
         """
         facts = self._facts(token)
         catalogue, known = self._browsing.catalogue(), self._browsing.known()
@@ -276,15 +239,7 @@ AT_ONCE: Final = 2
 
 
 class Photos:
-    """Shows the original photos of sets. Only files that the gallery itself lists are opened, to be read.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    browsing : Browsing
-    pictures : Pictures
-        Makes the addresses of photos.
-    """
+    """Shows the original photos of sets. Only files that the gallery itself lists are opened, to be read."""
 
     def __init__(self, gallery: Gallery, browsing: Browsing, pictures: Pictures) -> None:
         self._gallery, self._browsing, self._pictures = gallery, browsing, pictures
@@ -292,21 +247,10 @@ class Photos:
         self._turns = threading.BoundedSemaphore(AT_ONCE)
 
     def view(self, key: str, face: int, asked: str = "") -> PhotoView:
-        """The photo of a face of a set.
+        """The photo of a face of a set, where the person of another set may be asked for (`asked`, a key).
 
-        Parameters
-        ----------
-        key : str
-            The set.
-        face : int
-            Which face of it, from 0.
-        asked : str
-            Key of another set whose person is asked for, if any.
-
-        Raises
-        ------
-        NotFound, BadInput
-            If there is no such face, or its photo is not there any more, was changed, or cannot be read.
+        Raises NotFound or BadInput if there is no such face, or its photo is not there any more, was
+        changed, or cannot be read.
         """
         catalogue, known = self._browsing.catalogue(), self._browsing.known()
         set_id = catalogue.id(key)
@@ -377,22 +321,11 @@ class Photos:
 
 
 def photos_of_faces(sources: Sequence[str], photos: Sequence[MediaFile]) -> list[MediaFile | None]:
-    """The photo that each face of a set is from.
+    """The photo that each face of a set is from, by where each came from; each photo shows one of them.
 
-    A face is named after its photo as it lay below the folder that was added; photos may have moved since.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Where each face came from.
-    photos : sequence of MediaFile
-        The photos of the set; each shows one of the faces.
-
-    Returns
-    -------
-    list of MediaFile or None
-        For each face the photo whose path ends most like its source, or the one that nothing else is from;
-        None where several would do.
+    A face is named after its photo as it lay below the folder that was added; photos may have moved
+    since. So it is the photo whose path ends most like the name, or the one that nothing else is from;
+    None where several would do.
     """
     named = [[_same_end(source, photo.path) for photo in photos] for source in sources]
     found: list[MediaFile | None] = []

@@ -205,10 +205,7 @@ class Job:
 class Jobs:
     """All work of one run of the server. Work of one lane goes one after the other.
 
-    Parameters
-    ----------
-    path : object
-        That of the gallery, for sentences that begin with it.
+    Sentences may begin with the path of the gallery.
     """
 
     def __init__(self, path: object = "") -> None:

@@ -144,13 +144,7 @@ MOST_BYTES: Final = 4 * 2**30
 
 
 class Quota:
-    """Counts what lies on the disk.
-
-    Parameters
-    ----------
-    waiting, size : int
-        How many uploads, of how many bytes together.
-    """
+    """Counts what lies on the disk: so many uploads wait, of so many bytes together."""
 
     def __init__(self, waiting: int = MOST_WAITING, size: int = MOST_BYTES) -> None:
         self.waiting, self.size = waiting, size
@@ -162,21 +156,8 @@ class Quota:
     def reading(self, key: str, size: int, folder: Path) -> Iterator[None]:
         """Make room for an upload before it is read; it is given back after the block, unless it was taken.
 
-        Parameters
-        ----------
-        key : str
-            What the upload will be called.
-        size : int
-            How many bytes it says it has; 0 if it does not say.
-        folder : Path
-            Where it will lie.
-
-        Raises
-        ------
-        Conflict
-            If too much waits already.
-        StorageFailed
-            If the disk of the folder is too full.
+        It says that it has so many bytes; 0 if it does not say. Raises Conflict if too much waits
+        already, and StorageFailed if the disk of the folder is too full.
         """
         self._hold(key, size, folder)
         try:

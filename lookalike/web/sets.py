@@ -27,14 +27,7 @@ FACES = TypeAdapter(list[FaceView])
 
 
 class Browsing:
-    """Shows the sets of a gallery.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    pictures : Pictures
-        Makes the addresses of faces.
-    """
+    """Shows the sets of a gallery."""
 
     def __init__(self, gallery: Gallery, pictures: Pictures) -> None:
         self._gallery, self._pictures = gallery, pictures

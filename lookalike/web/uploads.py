@@ -136,15 +136,7 @@ class Upload:
 
 
 class Uploads:
-    """Takes in what is dropped onto the page. Files are deleted once they were looked through.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    jobs : Jobs
-    pictures : Pictures
-        Makes the addresses of faces.
-    """
+    """Takes in what is dropped onto the page. Files are deleted once they were looked through."""
 
     def __init__(self, gallery: Gallery, jobs: Jobs, pictures: Pictures) -> None:
         self._gallery, self._jobs, self._pictures = gallery, jobs, pictures
@@ -164,13 +156,8 @@ class Uploads:
     def take(self, files: Sequence[tuple[str, IO[bytes]]], key: str | None = None) -> Job:
         """Copy files, each with its name, into a private place and begin to look through them.
 
-        What is neither photo nor film is left out, and told, if others are.
-
-        Parameters
-        ----------
-        files : sequence of tuples of str and file
-        key : str, optional
-            What the upload is called, if there is room for it in the quota already.
+        What is neither photo nor film is left out, and told, if others are. The upload goes by the
+        key, if there is room for that in the quota already.
 
         Raises
         ------
@@ -191,13 +178,8 @@ class Uploads:
     def add_files(self, files: Sequence[tuple[str, IO[bytes]]], key: str | None = None) -> Job:
         """Add everybody in some files to the gallery; the job's result is the keys of their sets.
 
-        Who is there already, by the same name and with the same faces, is not added again: whoever got no
-        answer may ask again. Nothing else of the files is kept.
-
-        Raises
-        ------
-        BadInput, Conflict, StorageFailed
-            As `take`.
+        Who is there already, by the same name and with the same faces, is not added again: whoever
+        got no answer may ask again. Nothing else of the files is kept. Raises as `take`.
         """
         upload = Upload(key or secrets.token_hex(8), "")
 
@@ -287,12 +269,8 @@ class Uploads:
     def add(self, ask: SetsAdd) -> Job:
         """Add sets of vectors to the gallery; the job's result is the keys of these sets.
 
-        What is there already, and the same, is not added again.
-
-        Raises
-        ------
-        BadInput, Conflict
-            If these are no sets, or nobody knows what made the vectors.
+        What is there already, and the same, is not added again. Raises BadInput or Conflict if these
+        are no sets, or nobody knows what made the vectors.
         """
         descriptor = ask.descriptor or self._gallery.descriptor
         if not descriptor:
@@ -312,12 +290,8 @@ class Uploads:
     def read(self, key: str, together: bool) -> UploadView:
         """Take the photos of an upload for those of one person, or for whoever they show.
 
-        Raises
-        ------
-        BadInput
-            If there is no choice: they are no photos, there is one only, or they do not agree on one person.
-        Conflict
-            If it is kept.
+        Raises BadInput if there is no choice: they are no photos, there is one only, or they do not
+        agree on one person; Conflict if it is kept.
         """
         upload = self._done(key)
         if together not in upload.readings:
@@ -508,13 +482,8 @@ def _stored_name(number: int, name: str) -> str:
 def keep(gallery: Gallery, upload: Upload, again: bool = True) -> list[str]:
     """Add everybody in an upload who is not kept already; the keys of all of them.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    upload : Upload
-        Remembers the ids, and which of them are new.
-    again : bool
-        Whether to add who is there by the same name and with the same faces from another upload.
+    The upload remembers the ids, and which of them are new. Who is there by the same name and with the
+    same faces from another upload is only added again if asked.
     """
     kept = upload.kept or [""] * len(upload.people)
     ids = [one if one and one in gallery else "" for one in kept]

@@ -47,17 +47,8 @@ def read_rows(
 ) -> Iterator[SourceSet]:
     """Find the sets of a csv file: row i of the features belongs to the set in column set_id of its row i.
 
-    A column ``source`` says where each came from. Other columns are not read.
-
-    Parameters
-    ----------
-    path, features, array, most
-        As for `read_ijb`.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file and line, or what is wrong with the features.
+    A column ``source`` says where each came from. Other columns are not read. Parameters and errors are
+    those of `read_ijb`.
     """
     found = _Listed(path)
     with opened(path, CSV) as file:
@@ -80,18 +71,9 @@ def read_rttm(
 ) -> Iterator[SourceSet]:
     """Find the sets of an RTTM file: what one speaker of one recording says is a set, ``recording/speaker``.
 
-    Row i of the features describes turn i, that is the i-th line that begins with SPEAKER; others say nothing
-    here. Names of speakers are those of the tool that told them apart, not of people.
-
-    Parameters
-    ----------
-    path, features, array, most
-        As for `read_ijb`.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file and line, or what is wrong with the features.
+    Row i of the features describes turn i, that is the i-th line that begins with SPEAKER; others say
+    nothing here. Names of speakers are those of the tool that told them apart, not of people. Parameters
+    and errors are those of `read_ijb`.
     """
     found = _Listed(path)
     with opened(path, TEXT) as file:
@@ -120,17 +102,8 @@ def read_coco(
 
     Row i of the features describes the i-th of ``annotations``. A track goes by ``track_id``, and by the
     ``video_id`` of its image or itself if there is one: ``video/track``. An annotation without a track is
-    called ``file_name#id``. Categories and individuals are not read.
-
-    Parameters
-    ----------
-    path, features, array, most
-        As for `read_ijb`.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file and annotation, or what is wrong with the features.
+    called ``file_name#id``. Categories and individuals are not read. Parameters and errors are those of
+    `read_ijb`.
     """
     found = _Listed(path)
     with opened(path, JSON) as file:

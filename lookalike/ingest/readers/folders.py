@@ -32,22 +32,11 @@ class _Album(NamedTuple):
 def read_folder(path: Path, most: int | None = None) -> Iterator[SourceSet]:
     """Find the sets of a folder: its folders that directly hold pictures, itself included.
 
-    A set is called by its path below the given folder, with ``/``; the given folder itself by
-    its name. Sets and pictures come in natural order: ``0.9`` before ``0.10``. Hidden files,
-    system files and links to folders are left out; files that are no pictures are ignored, with
-    their number in the log. All names are checked here, the pictures when their set is reached.
-
-    Parameters
-    ----------
-    path : Path
-        A folder.
-    most : int, optional
-        Keep at most so many pictures of a set, evenly spread; the others are not opened.
-
-    Returns
-    -------
-    iterator of SourceSet
-        With the pictures of one set at a time in memory.
+    A set is called by its path below the given folder, with ``/``; the given folder itself by its name.
+    Sets and pictures come in natural order: ``0.9`` before ``0.10``. Hidden files, system files and links
+    to folders are left out; files that are no pictures are ignored, with their number in the log. All
+    names are checked here, the pictures when their set is reached: those of one set are in memory at a
+    time, at most so many, evenly spread.
 
     Raises
     ------

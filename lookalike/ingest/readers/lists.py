@@ -27,14 +27,9 @@ TEXT, CSV, JSON = "text", "a csv file", "JSON"
 
 @contextmanager
 def opened(path: Path, kind: str) -> Iterator[TextIO]:
-    """A list, open to be read; what shows that it is none of its kind is told in a sentence.
+    """A list, open to be read; what shows that it is none of its kind is told in a sentence (BadInput).
 
     The mark that some programs write in front (a BOM) is left out, whatever the ends of lines are.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, or is not what it should be.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="" if kind == CSV else None) as file:
@@ -46,13 +41,7 @@ def opened(path: Path, kind: str) -> Iterator[TextIO]:
 
 
 def short_lines(path: Path, file: TextIO) -> Iterator[str]:
-    """The lines of a file, each with its end.
-
-    Raises
-    ------
-    BadInput
-        If a line is too long to be one of a list.
-    """
+    """The lines of a file, each with its end; BadInput if one is too long to be one of a list."""
     number = 0
     while line := file.readline(MOST_CHARACTERS + 1):
         number += 1
@@ -74,10 +63,7 @@ ZIP_MAGIC: Final = b"PK\x03\x04"
 def feature_names(path: Path) -> list[str]:
     """Names of the arrays of a features file; that of an .npy file is always ``features``.
 
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, or is neither an .npy nor an .npz file.
+    Raises NotFound or BadInput if it cannot be read, or is neither an .npy nor an .npz file.
     """
     if _is_npy(path):
         return [NAME]
@@ -234,32 +220,14 @@ def is_ijb(start: bytes) -> bool:
 def read_ijb(
     path: Path, features: Path, array: str | None = None, most: int | None = None
 ) -> Iterator[SourceSet]:
-    """Find the sets of a list of templates.
+    """Find the sets of a list of templates, in the order in which these first appear.
 
-    The list is a csv file with the columns TEMPLATE_ID and FILENAME among others, in any case and
-    order, or InsightFace's ``*_face_tid_mid.txt``. A template is a set, called by its number;
-    its faces may be scattered, their order is kept. The people are not read.
+    The list is a csv file with the columns TEMPLATE_ID and FILENAME among others, in any case and order,
+    or InsightFace's ``*_face_tid_mid.txt``. A template is a set, called by its number; its faces may be
+    scattered, their order is kept. The people are not read. Row i of the features describes the i-th
+    face, see `join_features`, which has the other parameters too.
 
-    Parameters
-    ----------
-    path : Path
-        The list.
-    features : Path
-        An .npy or .npz file; row i describes the i-th face of the list, see `join_features`.
-    array : str, optional
-        Which array of an .npz file.
-    most : int, optional
-        Keep at most so many faces of a template, evenly spread.
-
-    Returns
-    -------
-    iterator of SourceSet
-        In the order in which the templates first appear.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file and line, or what is wrong with the features.
+    Raises NotFound or BadInput, naming the file and line, or what is wrong with the features.
     """
     groups: dict[str, list[int]] = {}
     names: list[str] = []
@@ -347,33 +315,12 @@ def is_mot(start: bytes) -> bool:
 def read_mot(
     path: Path, features: Path, array: str | None = None, most: int | None = None
 ) -> Iterator[SourceSet]:
-    """Find the sets of a file of tracks.
+    """Find the sets of a file of tracks, in the order of their ids; parameters and errors as of `read_ijb`.
 
-    A line has 7 to 10 values, `VALUES` first; frames count from 1. A track is a set, called
-    ``<name of the file>/<id>`` without the suffix, with its faces in the order of their frames.
-    Lines whose `conf` is 0, which ground truth is full of, are left out, with their number in the log.
-
-    Parameters
-    ----------
-    path : Path
-        A text file.
-    features : Path
-        An .npy or .npz file; row i describes line i (lines with nothing in them do not count), see
-        `join_features`.
-    array : str, optional
-        Which array of an .npz file.
-    most : int, optional
-        Keep at most so many faces of a track, evenly spread.
-
-    Returns
-    -------
-    iterator of SourceSet
-        In the order of the ids.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file and line, or what is wrong with the features.
+    A line has 7 to 10 values, `VALUES` first; frames count from 1. A track is a set, called ``<name of
+    the file>/<id>`` without the suffix, with its faces in the order of their frames. Lines whose `conf`
+    is 0, which ground truth is full of, are left out, with their number in the log. Row i of the features
+    describes line i; lines with nothing in them do not count.
     """
     boxes = list(_boxes(path))
     groups: dict[int, dict[int, int]] = {}

@@ -46,18 +46,9 @@ class Header(NamedTuple):
 class Archive:
     """An opened .npz file; use it in a ``with`` statement.
 
-    Only the members asked for are opened, nothing is unpickled, and no memory is taken before
-    an array's claimed shape was found to agree with the size of its data.
-
-    Parameters
-    ----------
-    path : Path
-        A file that starts like a zip file.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, or it is not a whole zip file.
+    Only the members asked for are opened, nothing is unpickled, and no memory is taken before an array's
+    claimed shape was found to agree with the size of its data. Raises NotFound or BadInput if there is no
+    such file, or it is not a whole zip file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,24 +73,16 @@ class Archive:
         return [name.removesuffix(".npy") for name in self._zip.namelist() if name.endswith(".npy")]
 
     def header(self, name: str) -> Header:
-        """Return shape and type of an array without reading it.
+        """Shape and type of an array, which is not read.
 
-        Raises
-        ------
-        BadInput
-            If the array is missing, is made of Python objects, or its claim cannot be true.
+        Raises BadInput if the array is missing, is made of Python objects, or its claim cannot be
+        true.
         """
         with self._open(name) as member:
             return self._checked_header(name, member)
 
     def read(self, name: str) -> NDArray[Any]:
-        """Return an array.
-
-        Raises
-        ------
-        BadInput
-            As for `header`, or if the data are damaged or do not fit in memory.
-        """
+        """An array; BadInput as for `header`, or if the data are damaged or do not fit in memory."""
         shape, dtype = self.header(name)
         with self._open(name) as member:
             try:
@@ -149,12 +132,8 @@ def npy_header(stream: IO[bytes], size: int, what: str, refusal: Callable[[str],
     what : str
         What a sentence calls the array.
     refusal : callable
-        Makes an error of a sentence without its subject.
-
-    Raises
-    ------
-    BadInput
-        If it is made of Python objects, or its claim cannot be true.
+        Makes an error of a sentence without its subject: if the array is made of Python objects, or its
+        claim cannot be true.
     """
     try:
         version = npy.read_magic(stream)
@@ -205,13 +184,14 @@ class _Contents(NamedTuple):
 def read_npz(
     path: Path, array: str | None = None, most: int | None = None, columns: Mapping[str, str] | None = None
 ) -> Iterator[SourceSet]:
-    """Find the sets of a file of NumPy arrays.
+    """Find the sets of a file of NumPy arrays, in the order of `set_names`.
 
-    The file has `image_set` (N,), the set of each row as a whole number from 0 to S - 1;
-    `set_names` (S,), the ids; and the faces: `images`, uint8 (N, height, width) or
-    (N, height, width, 3), or descriptors, floats (N, d). `image_names` (N,) says where each face
-    came from; without it, that is ``file.npz#row``. Rows of a set may be scattered; their order
-    is kept. The whole file is checked here: if a row is wrong, no set is handed out.
+    The file has `image_set` (N,), the set of each row as a whole number from 0 to S - 1; `set_names`
+    (S,), the ids; and the faces: `images`, uint8 (N, height, width) or (N, height, width, 3), or
+    descriptors, floats (N, d). `image_names` (N,) says where each face came from; without it, that is
+    ``file.npz#row``. Rows of a set may be scattered; their order is kept. The whole file is checked here:
+    if a row is wrong, no set is handed out. The compressed array cannot be read in pieces, so it is in
+    memory until the last set was handed out.
 
     Parameters
     ----------
@@ -225,12 +205,6 @@ def read_npz(
     columns : mapping of str to str, optional
         ``set_id``: an array of N names or whole numbers, the set of each row, instead of `image_set` and
         `set_names`; ``source``: one of N texts instead of `image_names`.
-
-    Returns
-    -------
-    iterator of SourceSet
-        In the order of `set_names`. The compressed array cannot be read in pieces, so it is in
-        memory until the last set was handed out.
 
     Raises
     ------

@@ -54,15 +54,8 @@ class Video(NamedTuple):
 def parts_at(path: Path) -> dict[str, Path]:
     """Which parts of the data set lie at a path, in the order of preference.
 
-    Parameters
-    ----------
-    path : Path
-        The root of the data set, or one of its three folders, known by its name or content.
-
-    Returns
-    -------
-    dict of Path by name of the part
-        Empty if this is no folder, or something else.
+    The path is the root of the data set, or one of its three folders, known by its name or content; there
+    is none if this is no folder, or something else.
     """
     below = {name: path / name for name in PARTS if _is_folder(path / name)}
     if below:
@@ -73,25 +66,10 @@ def parts_at(path: Path) -> dict[str, Path]:
 
 
 def find_videos(part: str, folder: Path) -> dict[str, list[Video]]:
-    """List the videos of a part, by subject, then by number: 9 before 10.
+    """List the videos of a part in its folder, by subject, then by number: 9 before 10.
 
-    Parameters
-    ----------
-    part : str
-        One of `PARTS`.
-    folder : Path
-        Where it lies.
-
-    Returns
-    -------
-    dict of lists of Video
-        By variant of the descriptors, only those that are there; pictures have one, called by the
-        name of the part.
-
-    Raises
-    ------
-    BadInput
-        If a folder cannot be read, or a name cannot be that of a set.
+    They come by variant of the descriptors, only those that are there; pictures have one, called by the
+    name of the part. Raises BadInput if a folder cannot be read, or a name cannot be that of a set.
     """
     found: dict[str, list[Video]] = {}
     others = 0
@@ -203,17 +181,8 @@ class Box(NamedTuple):
 def read_aligned(videos: Sequence[Video], most: int | None) -> Iterator[SourceSet]:
     """Read the pictures of video after video; each picture is a face.
 
-    Parameters
-    ----------
-    videos : sequence of Video
-        With their folders.
-    most : int, optional
-        Most faces of a set, evenly spread over its frames; others are not opened.
-
-    Raises
-    ------
-    BadInput
-        When a video is reached that has no picture, or one that cannot be read.
+    Of a set at most so many are read, evenly spread over its frames; others are not opened. Raises
+    BadInput when a video is reached that has no picture, or one that cannot be read.
     """
     for video in videos:
         names = _frames(video)
@@ -222,21 +191,11 @@ def read_aligned(videos: Sequence[Video], most: int | None) -> Iterator[SourceSe
 
 
 def read_frames(videos: Sequence[Video], most: int | None) -> Iterator[SourceSet]:
-    """Read the frames of video after video, cut to the box of the face.
+    """Read the frames of video after video, cut to the box of the face, as `read_aligned`.
 
-    A frame without a box, or whose box lies outside, is left out, which the log says.
-
-    Parameters
-    ----------
-    videos : sequence of Video
-        With their folders; ``<subject>.labeled_faces.txt`` lies beside that of the subject.
-    most : int, optional
-        Most faces of a set, evenly spread over the frames with a box; others are not opened.
-
-    Raises
-    ------
-    BadInput
-        If a subject has no list of boxes. Later, if the list is damaged or a video has no usable frame.
+    A frame without a box, or whose box lies outside, is left out, which the log says. The boxes of a
+    subject are in ``<subject>.labeled_faces.txt`` beside its folder; a subject without that is refused
+    here.
     """
     lists = {video.subject: video.place.parent.with_name(video.subject + BOXES) for video in videos}
     for path in lists.values():
@@ -275,13 +234,9 @@ def _cut_frames(videos: Sequence[Video], lists: dict[str, Path], most: int | Non
 def read_boxes(path: Path) -> dict[str, Box]:
     r"""Read the boxes of a subject's faces, by ``video/frame.jpg``.
 
-    A row is ``Subject\3\3.618.jpg,0,x,y,width,height,0.0,1``, with the centre of the face in x, y.
-    Of several rows for a frame the first is taken.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, or a row is something else.
+    A row is ``Subject\3\3.618.jpg,0,x,y,width,height,0.0,1``, with the centre of the face in x, y. Of
+    several rows for a frame the first is taken. Raises NotFound or BadInput if there is no such file, or
+    a row is something else.
     """
     try:
         with path.open("rb") as file:
@@ -362,24 +317,13 @@ def described_by(videos: Sequence[Video]) -> list[list[str]]:
 def read_descriptors(videos: Sequence[Video], key: str, array: str, most: int | None) -> Iterator[SourceSet]:
     """Read the descriptors of video after video, with one of them in memory at a time.
 
-    Frames come in the order of their numbers. A frame whose descriptor is not finite or has all
-    numbers equal describes nothing: it is left out, which the log says.
+    Frames come in the order of their numbers. A frame whose descriptor is not finite or has all numbers
+    equal describes nothing: it is left out, which the log says. `key` is the array of descriptors,
+    (numbers per face, frames), `array` what the sets say their faces were taken from; of a set at most
+    `most` faces are kept, evenly spread over its frames.
 
-    Parameters
-    ----------
-    videos : sequence of Video
-        With their .mat files.
-    key : str
-        The array of descriptors, (numbers per face, frames).
-    array : str
-        What the sets say their faces were taken from.
-    most : int, optional
-        Most faces of a set, evenly spread over its frames.
-
-    Raises
-    ------
-    NotFound, BadInput
-        When a file is reached that cannot be read, has no such array, or no frame that can be used.
+    Raises NotFound or BadInput when a file is reached that cannot be read, has no such array, or no frame
+    that can be used.
     """
     for video in videos:
         yield _described_set(video, key, array, most)
@@ -470,12 +414,9 @@ def is_youtube_faces(path: Path) -> bool:
 def array_names(path: Path) -> list[str]:
     """Name what `read_youtube_faces` can be asked for.
 
-    Returns
-    -------
-    list of str
-        ``aligned_video/VID_DESCS_LBP`` and the like for descriptors, judged by the first video of
-        each variant; for the root of the data set the folders of pictures too. Empty for a folder
-        of pictures, and for what cannot be read.
+    That is ``aligned_video/VID_DESCS_LBP`` and the like for descriptors, judged by the first video of
+    each variant; for the root of the data set the folders of pictures too. Nothing for a folder of
+    pictures, and for what cannot be read.
     """
     parts = parts_at(path)
     names: list[str] = []
