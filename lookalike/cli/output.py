@@ -86,9 +86,7 @@ Seed = Annotated[
     int, typer.Option(metavar="N", help="Seed for the random sets from which the re-ranker learns.")
 ]
 
-
 # What a person sees in the terminal: progress, tables, errors in one line.
-
 
 Item = TypeVar("Item")
 

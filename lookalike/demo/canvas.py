@@ -93,7 +93,6 @@ def _spline(count: int, closed: bool, steps: int) -> Points:
 # Face coordinates have their origin in the middle of the head: x to the right of the picture, y down, z
 # towards the camera, 1 being half the height of the head. The canvas turns them by the pose of the view.
 
-
 SUPERSAMPLE: Final = 3
 HALF_PICTURE: Final = 1.17  # how much of the face plane half the picture shows
 DEPTH: Final = 0.60  # of the front of the head, flatter than life so that turned faces stay legible

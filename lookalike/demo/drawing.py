@@ -46,7 +46,6 @@ def room(number: int, clutter: float, size: int, scale: int = 1) -> Image.Image:
 
 # Light on a painted face, then the camera: shading, colour cast, blur, grain.
 
-
 Picture = NDArray[np.float32]  # (3, size, size), or one plane of it
 
 _WARM: Final = np.array((0.16, 0.02, -0.16), dtype=np.float32)
@@ -151,7 +150,6 @@ def _bytes(picture: Picture) -> NDArray[np.uint8]:
 
 
 # One picture of one person: painted back to front, lit, photographed.
-
 
 SMALLEST: Final = 32
 

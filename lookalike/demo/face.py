@@ -118,7 +118,6 @@ def _paint_ear(canvas: Canvas, side: float) -> None:
 
 # The features of a face: eyes, brows, nose, mouth.
 
-
 _SIDES = (np.array((-1.0, 1.0)), np.array((1.0, 1.0)))
 _WHITE = np.array((255.0, 255.0, 255.0))
 _EYEBALL = np.array((240.0, 236.0, 232.0))
@@ -328,7 +327,6 @@ def _forward(x: Points, wing: float, lift: float) -> Points:
 
 
 # Marks on the skin: blush, freckles, lines of age.
-
 
 _SIDES_marks = np.array(((-1.0, 1.0), (1.0, 1.0)))
 

@@ -200,7 +200,6 @@ def _scene(rng: np.random.Generator, difficulty: float) -> _Scene:
 
 # A whole drawn collection: many people, a few films of each, under ids that tell nothing.
 
-
 _COUNT, _ORDER = 5, 6  # spawn keys, apart from those of people and films
 _DIGITS: Final = 4
 

@@ -240,7 +240,6 @@ def _curled(shape: Points, curl: float, height: float, closed: bool = True) -> P
 
 # What is worn before the face: glasses, a hat with its shadow, a microphone held in a hand.
 
-
 _FRAMES = np.array(((34.0, 30.0, 34.0), (110.0, 58.0, 32.0), (150.0, 46.0, 52.0), (60.0, 74.0, 110.0)))
 _GLASS = np.array((24.0, 26.0, 36.0))
 _WHITE = np.array((255.0, 255.0, 255.0))

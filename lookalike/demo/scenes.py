@@ -197,7 +197,6 @@ def _ink(colour: Colour) -> tuple[int, int, int]:
 # whoever follows faces: see `SCENES`. Places are shares of the picture's width and height; times are seconds
 # from the start of the scene.
 
-
 HIDDEN: Final = 0.4  # seconds for which a passing pillar hides more than half of a face
 AWAY: Final = 2.68  # seconds for which more than half of a face that leaves is out of the picture
 

@@ -278,7 +278,6 @@ def _text(given: Field) -> str:
 
 # Networks rewritten so that they give the same vectors sooner.
 
-
 # Rewriting takes a few times the memory of a file: larger ones stay as they are.
 MOST_BYTES = 2**29
 # Operators whose result has as many dimensions as what they take first, and those that take several alike.

@@ -106,7 +106,6 @@ class ModelCard:
 
 # What a face descriptor must offer: an aligned crop becomes a vector.
 
-
 Picture = NDArray[np.uint8]
 Vector = NDArray[np.float32]
 # Left, top, right, bottom, as shares of the side.

@@ -156,7 +156,6 @@ def _first_line(reason: Exception) -> str:
 
 # Faces described by a model file of your own, in ONNX format.
 
-
 MOST_SIDE = 1024
 _opening = threading.Lock()
 

@@ -16,7 +16,8 @@ from PIL import Image
 
 from lookalike.errors import BadInput
 from lookalike.faceset import Sighting
-from lookalike.ingest.detect import checked, opencv
+from lookalike.ingest.detect import opencv
+from lookalike.ingest.pictures import checked
 
 SIDE: Final = 192
 # Where the landmarks of a face lie in the square: the template of ArcFace, which has a side of 112, enlarged

@@ -285,7 +285,6 @@ class WatchedDescriptor(WrappedDescriptor):
 # Nobody says how crops were cut, and to descriptors that count patterns in the cells of a grid it is all that
 # matters. So it is measured: faces are found in some crops, and the aligned square is cut as they lie in it.
 
-
 # Faces must be found in this share of the crops; else the detector does not see what these crops show.
 ENOUGH: Final = 1 / 3
 # A picture is a crop up to so many times the size of those known, if its face is not much smaller in it.

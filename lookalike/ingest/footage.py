@@ -34,7 +34,7 @@ class Added:
     Parameters
     ----------
     added, unchanged, grown : list of str
-        Ids of sets that are new, of ready-made ones that were there already, and of those with more faces now.
+        Ids of sets that are new, of ready-made ones that were there already, of those with more faces now.
     files, known : int
         How many photos and films were looked at, and how many had been before.
     failed, remarks : list of (str, str)

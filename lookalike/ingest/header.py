@@ -21,14 +21,13 @@ from typing import IO, Any, Final
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from PIL import ExifTags, Image
+from PIL import ExifTags
 
-from lookalike.errors import BadInput, LookalikeError, readable, unreadable
+from lookalike.errors import BadInput, LookalikeError, readable
 from lookalike.faceset import Box
-from lookalike.ingest.files import START, recognise
-from lookalike.ingest.pictures import DAMAGE, FORMATS, HEIF, TOO_LARGE, looks_like_heif
-from lookalike.ingest.reading import PATIENCE, usual_limits
-from lookalike.ingest.sandbox import Ended, Sandbox
+from lookalike.ingest.files import START, recognised
+from lookalike.ingest.pictures import DAMAGE, TOO_LARGE, open_image
+from lookalike.ingest.reading import read_each_apart
 from lookalike.ingest.video import open_video
 
 SIDECAR: Final = ".xmp"
@@ -127,33 +126,11 @@ class Header:
 
 def read_headers_apart(paths: Sequence[Path]) -> Iterator[Header | LookalikeError]:
     """Read what films, photos and XMP sidecars say of themselves, or why not, in a child process."""
-    left = list(paths)
-    while left:
-        try:
-            with Sandbox(usual_limits()) as child:
-                while left:
-                    yield _asked(child, left[0])
-                    left.pop(0)
-        except Ended as how:
-            # Only that file is refused; another child reads the rest.
-            yield BadInput(f"{readable(left.pop(0))!r} {how}")
-
-
-def _asked(child: Sandbox, path: Path) -> Header | LookalikeError:
-    child.ask({"header": str(path)})
-    try:
-        message = child.answer(PATIENCE)
-        if message is None:
-            raise Ended
-        found = Header.from_part(message.parts[0].tobytes())
-        if child.answer(PATIENCE) is not None:
-            raise Ended
-        return found
-    except LookalikeError as reason:
-        return reason
-    # Whoever took over the child may write anything.
-    except (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError, RecursionError):
-        raise Ended from None
+    return read_each_apart(
+        paths,
+        lambda path: {"header": str(path)},
+        lambda message: Header.from_part(message.parts[0].tobytes()),
+    )
 
 
 # In the child.
@@ -165,14 +142,10 @@ def read_header(path: Path) -> Header:
     Raises NotFound or BadInput if it cannot be read, or is none of these.
     """
     try:
-        with path.open("rb") as stream:
-            media = recognise(stream.read(START))
-            stream.seek(0)
+        with recognised(path) as (stream, media):
             if media is None:
                 return _from_sidecar(path, stream)
             return _from_film(stream, media.container) if media.kind == "video" else _from_photo(path, stream)
-    except OSError as reason:
-        raise unreadable(path, reason) from None
     except BadInput as refused:
         said = str(refused)
         # What opens films says only what is wrong with them.
@@ -189,20 +162,12 @@ def _from_film(stream: IO[bytes], container: str) -> Header:
 
 
 def _from_photo(path: Path, stream: IO[bytes]) -> Header:
-    formats: tuple[str, ...] = FORMATS
-    if looks_like_heif(stream.read(START)):
-        import pillow_heif
-
-        pillow_heif.register_heif_opener(thumbnails=False)
-        formats = (HEIF,)
-    stream.seek(0)
     try:
-        with Image.open(stream, formats=formats) as image:
+        with open_image(stream, repr(readable(path))) as image:
             turn = image.getexif().get(ORIENTATION, 1)
             written = image.info.get("xmp") or image.info.get("XML:com.adobe.xmp") or b""
             size = image.size
-    # Pillow answers damage with any of these.
-    except (OSError, ValueError, SyntaxError, TypeError, LookupError, ArithmeticError) as reason:
+    except DAMAGE as reason:
         raise BadInput(
             f"{readable(path)!r} is a damaged picture ({reason}): replace it or take it away"
         ) from None
@@ -404,17 +369,11 @@ def captured(path: Path) -> str:
     Empty if the file does not say, or says what cannot be. Raises NotFound or BadInput if it cannot be
     read.
     """
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(START)
-            media = recognise(start)
-            stream.seek(0)
-            if media is None:
-                return ""
-            said = _photo(stream, start) if media.kind == "photo" else _film(stream, media.container)
-    except OSError as reason:
-        raise unreadable(path, reason) from None
-    return "" if said is None else said.isoformat(timespec="seconds")
+    with recognised(path) as (stream, media):
+        if media is None:
+            return ""
+        said = _photo(stream) if media.kind == "photo" else _film(stream, media.container)
+        return "" if said is None else said.isoformat(timespec="seconds")
 
 
 def exif_time(said: object, offset: object = "") -> datetime | None:
@@ -451,17 +410,9 @@ def believable(said: str) -> datetime | None:
     return time if is_past and time.replace(tzinfo=None) not in ZEROS else None
 
 
-def _photo(stream: IO[bytes], start: bytes) -> datetime | None:
-    formats: tuple[str, ...] = FORMATS
-    if looks_like_heif(start):
-        try:
-            import pillow_heif
-        except ImportError:
-            return None
-        pillow_heif.register_heif_opener(thumbnails=False)
-        formats = (HEIF,)
+def _photo(stream: IO[bytes]) -> datetime | None:
     # Whoever decodes the photo says what is wrong with it.
-    with suppress(*DAMAGE, *TOO_LARGE), Image.open(stream, formats=formats) as image:
+    with suppress(BadInput, *DAMAGE, *TOO_LARGE), open_image(stream, "") as image:
         tags: Mapping[int, Any] = image.getexif().get_ifd(ExifTags.IFD.Exif)
         return exif_time(
             tags.get(ExifTags.Base.DateTimeOriginal), tags.get(ExifTags.Base.OffsetTimeOriginal, "")

@@ -102,7 +102,7 @@ def encode_picture(picture: Picture, longest: int = LONGEST) -> bytes:
     """
     if isinstance(longest, bool) or not isinstance(longest, int) or longest < 1:
         raise BadInput(f"the longest side of a picture must be a whole number from 1 up, got {longest!r}")
-    given = _checked(picture)
+    given = checked(picture)
     image = Image.fromarray(given)
     scale = longest / max(image.size)
     if scale < 1:
@@ -125,13 +125,8 @@ def looks_like_heif(start: bytes) -> bool:
 
 
 def _decoded(stream: IO[bytes], owner: str) -> Picture:
-    formats: tuple[str, ...] = FORMATS
-    if looks_like_heif(stream.read(START)):
-        _read_heif(owner)
-        formats = (HEIF,)
-    stream.seek(0)
     try:
-        with Image.open(stream, formats=formats) as image:
+        with open_image(stream, owner) as image:
             # The size is known from the header: nothing was decoded yet.
             if image.width * image.height > MOST_PIXELS:
                 raise _too_large(owner)
@@ -154,15 +149,21 @@ def _decoded(stream: IO[bytes], owner: str) -> Picture:
         raise BadInput(f"{owner} is a damaged picture ({reason}): replace it or take it away") from None
 
 
-def _read_heif(owner: str) -> None:
-    """Let Pillow read HEIF, if the library for it is there."""
-    try:
-        import pillow_heif
-    except ImportError:
-        raise BadInput(
-            f"{owner} is a HEIC photo, and what reads such is not installed: pip install 'lookalike[video]'"
-        ) from None
-    pillow_heif.register_heif_opener(thumbnails=False)
+def open_image(stream: IO[bytes], owner: str) -> Image.Image:
+    """Open a photo at its start; nothing is decoded yet. It fails by `DAMAGE`, `TOO_LARGE` or BadInput."""
+    formats: tuple[str, ...] = FORMATS
+    if looks_like_heif(stream.read(START)):
+        try:
+            import pillow_heif
+        except ImportError:
+            raise BadInput(
+                f"{owner} is a HEIC photo, and what reads such is not installed: "
+                f"pip install 'lookalike[video]'"
+            ) from None
+        pillow_heif.register_heif_opener(thumbnails=False)
+        formats = (HEIF,)
+    stream.seek(0)
+    return Image.open(stream, formats=formats)
 
 
 def _as_array(image: Image.Image, sixteen_bits: bool, owner: str) -> Picture:
@@ -199,7 +200,8 @@ def _bytes_of(image: Image.Image) -> Picture:
     return picture
 
 
-def _checked(given: Any) -> Picture:
+def checked(given: Any) -> Picture:
+    """Refuse what is not a picture of bytes, gray or RGB; return it in one piece of memory."""
     if not isinstance(given, np.ndarray) or given.dtype != np.uint8:
         kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
         raise BadInput(f"a picture must be an array of uint8, got {kind}: scale and convert it")

@@ -19,11 +19,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput, unreadable
+from lookalike.errors import BadInput
 from lookalike.faceset import UNSURE, Sighting
 from lookalike.ingest.align import SIDE, align, encode_square, judge
 from lookalike.ingest.detect import Detector, Found, opencv, sure_faces
-from lookalike.ingest.files import START, recognise
+from lookalike.ingest.files import recognised
 from lookalike.ingest.header import captured
 from lookalike.ingest.pictures import Picture, read_picture
 from lookalike.ingest.seen import SAME, SeenFile, SeenTrack, Settings, best_pairs
@@ -358,11 +358,8 @@ def scan(path: Path, settings: Settings, threads: int = 1) -> Iterator[float | S
 
     Raises NotFound or BadInput if it cannot be read.
     """
-    try:
-        with path.open("rb") as stream:
-            media = recognise(stream.read(START))
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+    with recognised(path) as (_, media):
+        pass
     if media is None:
         raise BadInput("is neither a photo nor a video that can be read: leave it out")
     if media.kind == "photo":

@@ -13,9 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput, readable, unreadable
+from lookalike.errors import BadInput, readable
 from lookalike.faceset import timecode
-from lookalike.ingest.files import START, recognise
+from lookalike.ingest.files import recognised
 from lookalike.ingest.pictures import Picture, read_picture
 
 if TYPE_CHECKING:
@@ -212,11 +212,9 @@ def open_video(stream: IO[bytes], container: str) -> Iterator[Video]:
 
 def probe(path: Path) -> float:
     """How many seconds a film says it lasts, without decoding it; 0 for what is none."""
-    with path.open("rb") as stream:
-        media = recognise(stream.read(START))
+    with recognised(path) as (stream, media):
         if media is None or media.kind != "video":
             return 0.0
-        stream.seek(0)
         with open_video(stream, media.container) as video:
             return video.seconds
 
@@ -249,20 +247,15 @@ def read_still(path: Path, time: float | None = None) -> Picture:
     The time is in seconds; behind the end of the film the last frame is meant. Raises NotFound or
     BadInput if it cannot be read, or shows nothing.
     """
-    try:
-        with path.open("rb") as stream:
-            media = recognise(stream.read(START))
-            if media is None or media.kind == "photo":
-                return read_picture(path)
-            stream.seek(0)
-            with open_video(stream, media.container) as video:
-                shown = None
-                for frame in video.frames(time or 0.0):
-                    if shown is not None and frame.time > (time or 0.0) + 1e-3:
-                        break
-                    shown = frame
-                if shown is None:
-                    raise BadInput(f"{readable(path)!r} holds no frame that can be decoded: copy it again")
-                return shown.picture()
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+    with recognised(path) as (stream, media):
+        if media is None or media.kind == "photo":
+            return read_picture(path)
+        with open_video(stream, media.container) as video:
+            shown = None
+            for frame in video.frames(time or 0.0):
+                if shown is not None and frame.time > (time or 0.0) + 1e-3:
+                    break
+                shown = frame
+            if shown is None:
+                raise BadInput(f"{readable(path)!r} holds no frame that can be decoded: copy it again")
+            return shown.picture()

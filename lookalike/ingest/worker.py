@@ -1,7 +1,7 @@
 """Worker: what runs in a sandbox; decoders may crash here, or fill the memory, and harm nobody.
 
 Run as a module with one argument, the limits as JSON. A request is a line of JSON: a photo or film to look
-at, the header of a file, a source of ready-made faces, pictures that may be crops, a moment of a film,
+at, the header of a file, a source of ready-made faces, a picture that may be a crop, a moment of a film,
 arrays of a .mat file. `sandbox` is the other end.
 """
 
@@ -71,7 +71,7 @@ def _answer(answers: IO[bytes], request: dict[str, Any], seconds: float | None) 
     except BrokenPipeError:
         raise
     except LookalikeError as reason:
-        send(answers, _refused(reason))
+        send(answers, {"refused": str(reason)[:100_000], "kind": type(reason).__name__})
     except MemoryError:
         send(answers, {"memory": True})
         # What was left behind when the memory ran out is not worth finding out.
@@ -126,17 +126,12 @@ def _source(request: dict[str, Any]) -> Answers:
         yield one.message()
 
 
-def _crops(request: dict[str, Any]) -> Answers:
-    """Pictures, or why there is none; one message for each file."""
+def _crop(request: dict[str, Any]) -> Answers:
+    """A picture that may be a crop; none if it is too large."""
     largest = request["largest"]
-    for name in request["crops"]:
-        try:
-            picture = read_crop(Path(name), None if largest is None else (largest[0], largest[1]))
-        except LookalikeError as reason:
-            yield _refused(reason), []
-            continue
-        pictures = () if picture is None else (picture,)
-        yield SourceSet("", "", ("",) * len(pictures), pictures=pictures).message()
+    picture = read_crop(Path(request["crop"]), None if largest is None else (largest[0], largest[1]))
+    pictures = () if picture is None else (picture,)
+    yield SourceSet("", "", ("",) * len(pictures), pictures=pictures).message()
 
 
 def _still(request: dict[str, Any]) -> Answers:
@@ -157,14 +152,10 @@ ANSWERS: Final = {
     "captured": _captured,
     "header": _header,
     "source": _source,
-    "crops": _crops,
+    "crop": _crop,
     "still": _still,
     "mat": _mat,
 }
-
-
-def _refused(reason: LookalikeError) -> dict[str, Any]:
-    return {"refused": str(reason)[:100_000], "kind": type(reason).__name__}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import Path
 from queue import Empty, Full, Queue
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from lookalike.ingest.sandbox import ADVICE, Ended, Limits, Message, NotStarted,
 from lookalike.ingest.seen import Album, Described, SeenFile, SeenTrack, Settings, one_person_each
 from lookalike.kernels.threads import Helpers
 
+Item = TypeVar("Item")
 # What a child may take beyond its libraries: eight frames of 8K film in the decoder, and some more.
 MOST_MEMORY: Final = 3 * 2**30
 # A child says twice a second how far it is; after so many seconds of silence it is taken for stuck.
@@ -77,29 +78,16 @@ class LookingChild:
                     yield BadInput(f"{readable(path)!r} {end}")
                     return
 
-    def length(self, path: Path) -> float:
-        """How many seconds a film says it lasts; 0 if it cannot tell."""
+    def say(self, what: str, path: Path, read: Callable[[Message], Item]) -> Item | None:
+        """What a file says of something; None if it cannot be asked."""
         try:
-            child = self._asked({"length": os.path.abspath(path)})
-            with suppress(BadInput):
-                said = 0.0
-                while (message := child.answer(self._workers.patience)) is not None:
-                    said = _seconds(message)
-                return said
-        except (Ended, KeyError, ValueError, TypeError, OverflowError):
-            self.close()
-        return 0.0
-
-    def captured(self, path: Path) -> str | None:
-        """When a photo or film was taken; None if it cannot be asked."""
-        try:
-            child = self._asked({"captured": os.path.abspath(path)})
+            child = self._asked({what: os.path.abspath(path)})
             with suppress(LookalikeError):
                 said = None
                 while (message := child.answer(self._workers.patience)) is not None:
-                    said = _moment(message)
+                    said = read(message)
                 return said
-        except (Ended, KeyError, ValueError, TypeError):
+        except (Ended, KeyError, ValueError, TypeError, OverflowError):
             self.close()
         return None
 
@@ -348,15 +336,20 @@ class Workers:
 
     def lengths(self, paths: Iterable[Path]) -> Iterator[float]:
         """How many seconds each film says it lasts; 0 for what is none, or does not say. None is decoded."""
-        child = LookingChild(self)
-        self._children.append(child)
-        yield from map(child.length, paths)
+        for said in self._say("length", paths, _seconds):
+            yield said or 0.0
 
     def captured(self, paths: Iterable[Path]) -> Iterator[str | None]:
         """When each photo or film was taken, empty if it does not say; None of what cannot be asked."""
+        return self._say("captured", paths, _moment)
+
+    def _say(
+        self, what: str, paths: Iterable[Path], read: Callable[[Message], Item]
+    ) -> Iterator[Item | None]:
         child = LookingChild(self)
         self._children.append(child)
-        yield from map(child.captured, paths)
+        for path in paths:
+            yield child.say(what, path, read)
 
 
 def _told(child: LookingChild, path: Path, threads: int, is_wanted: Callable[[], bool]) -> Iterator[Told]:

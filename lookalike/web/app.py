@@ -101,7 +101,6 @@ def run(app: FastAPI, listening: socket.socket) -> None:
 
 # App: the server of one gallery, put together.
 
-
 STATUS: Final = {
     BadInput: 400,
     NotFound: 404,

@@ -126,7 +126,6 @@ class Pictures:
 
 # Films: the original film of a set, if it still lies where it was looked at, and who is seen when.
 
-
 # What browsers are told; they play the first few.
 TYPES: Final = {
     ".mp4": "video/mp4",
@@ -229,7 +228,6 @@ def looks_between(sightings: Sequence[Sighting], since: float, until: float) -> 
 
 
 # Photos: the original photo of a face, decoded in a child process, with everybody in it.
-
 
 # Longer side of a photo that is shown, in pixels, and how many bytes of such are remembered.
 LONGEST: Final = 1600
