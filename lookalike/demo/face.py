@@ -118,7 +118,7 @@ def _paint_ear(canvas: Canvas, side: float) -> None:
 
 # The features of a face: eyes, brows, nose, mouth.
 
-_SIDES = (np.array((-1.0, 1.0)), np.array((1.0, 1.0)))
+_SIDES = np.array(((-1.0, 1.0), (1.0, 1.0)))
 _WHITE = np.array((255.0, 255.0, 255.0))
 _EYEBALL = np.array((240.0, 236.0, 232.0))
 _DARK = np.array((38.0, 26.0, 26.0))
@@ -328,8 +328,6 @@ def _forward(x: Points, wing: float, lift: float) -> Points:
 
 # Marks on the skin: blush, freckles, lines of age.
 
-_SIDES_marks = np.array(((-1.0, 1.0), (1.0, 1.0)))
-
 
 def paint_marks(canvas: Canvas) -> None:
     """Blush first, then freckles, a mole and lines."""
@@ -338,9 +336,7 @@ def paint_marks(canvas: Canvas) -> None:
     flush = mix(skin, np.array((214.0, 84.0, 78.0)), 0.55)
     x = 0.43 * person.head.width / 0.74
     spots = [
-        ellipse(x, 0.30, 0.20 * grow, 0.14 * grow) * side
-        for side in _SIDES_marks
-        for grow in (1.0, 0.8, 0.55)
+        ellipse(x, 0.30, 0.20 * grow, 0.14 * grow) * side for side in _SIDES for grow in (1.0, 0.8, 0.55)
     ]
     for spot in canvas.on_face_each(spots):
         canvas.fill(spot, flush, 0.26 * person.skin.blush)
@@ -376,7 +372,7 @@ def _paint_lines(canvas: Canvas) -> None:
         ]
     )
     for line, width, depth in ((fold, 0.028, min(0.6, 0.7 * deep)), (bag, 0.026, 0.08 + 0.35 * age)):
-        both = canvas.on_face((line * _SIDES_marks[:, None]).reshape(-1, 2)).reshape(2, -1, 2)
+        both = canvas.on_face((line * _SIDES[:, None]).reshape(-1, 2)).reshape(2, -1, 2)
         canvas.strokes(both, width * taper(len(line)), (dark,), depth)
     if age > 0.6:
         for level in (0.0, 0.085, 0.17):

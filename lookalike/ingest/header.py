@@ -372,8 +372,12 @@ def captured(path: Path) -> str:
     with recognised(path) as (stream, media):
         if media is None:
             return ""
-        said = _photo(stream) if media.kind == "photo" else _film(stream, media.container)
-        return "" if said is None else said.isoformat(timespec="seconds")
+        return written(_photo(stream) if media.kind == "photo" else _film(stream, media.container))
+
+
+def written(time: datetime | None) -> str:
+    """A time as a gallery keeps it; empty if it is not known."""
+    return "" if time is None else time.isoformat(timespec="seconds")
 
 
 def exif_time(said: object, offset: object = "") -> datetime | None:

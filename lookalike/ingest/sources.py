@@ -10,16 +10,20 @@ from lookalike.errors import BadInput, LookalikeError, is_folder, readable, unre
 from lookalike.faceset import check_id, check_most
 from lookalike.ingest.files import promises_media, recognise
 from lookalike.ingest.pictures import FORMATS, looks_like_picture, read_picture
-from lookalike.ingest.readers.annotations import (
+from lookalike.ingest.readers.folders import read_folder
+from lookalike.ingest.readers.lists import (
+    feature_names,
     is_coco,
+    is_ijb,
+    is_mot,
     is_rows,
     is_rttm,
     read_coco,
+    read_ijb,
+    read_mot,
     read_rows,
     read_rttm,
 )
-from lookalike.ingest.readers.folders import read_folder
-from lookalike.ingest.readers.lists import feature_names, is_ijb, is_mot, read_ijb, read_mot
 from lookalike.ingest.readers.npz import COLUMNS as NPZ_COLUMNS
 from lookalike.ingest.readers.npz import Archive, read_npz
 from lookalike.ingest.readers.parquet import COLUMNS as PARQUET_COLUMNS

@@ -24,7 +24,7 @@ from lookalike.faceset import UNSURE, Sighting
 from lookalike.ingest.align import SIDE, align, encode_square, judge
 from lookalike.ingest.detect import Detector, Found, opencv, sure_faces
 from lookalike.ingest.files import recognised
-from lookalike.ingest.header import captured
+from lookalike.ingest.header import captured, film_time, written
 from lookalike.ingest.pictures import Picture, read_picture
 from lookalike.ingest.seen import SAME, SeenFile, SeenTrack, Settings, best_pairs
 from lookalike.ingest.shots import Cuts, thumbnail
@@ -402,7 +402,7 @@ def _film(
         yield from map(_seen, tracker.end())
         if time is None and not settings.since:
             raise BadInput("holds no frame that can be decoded: copy it again, or leave it out")
-        yield SeenFile((), max(video.seconds, time or 0.0), video.remark, captured(path))
+        yield SeenFile((), max(video.seconds, time or 0.0), video.remark, written(film_time(video.tags)))
 
 
 class _Moment(NamedTuple):

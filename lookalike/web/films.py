@@ -14,17 +14,19 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from lookalike.errors import NotFound
 from lookalike.faceset import Sighting, box_at
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
+from lookalike.gallery.people import Judged
 from lookalike.gallery.set_rows import SetFacts
 from lookalike.ingest.pictures import encode_picture
 from lookalike.ingest.reading import read_still_apart
 from lookalike.search.question import seen_at
-from lookalike.web.models import FilmFace, FilmMoment, FilmTrack, PhotoFace, PhotoView
+from lookalike.web.catalogue import Catalogue
+from lookalike.web.models import FilmFace, FilmMoment, FilmTrack, PhotoFace, PhotoView, SetView
 
 if TYPE_CHECKING:
     from lookalike.web.sets import Browsing
@@ -170,17 +172,6 @@ class Films:
         ids = {set_id for content in contents for set_id in self._gallery.sets_of(content)}
         near = seen_at([catalogue.facts[one] for one in ids if one in catalogue.facts], at)
         placed = sorted((box_at(self._browsing.sightings(catalogue, one.id), at), one.id) for one in near)
-        views = self._browsing.show_all(catalogue, known, [set_id for _, set_id in placed], 0)
-        faces = [
-            FilmFace(
-                number=number,
-                key=views[set_id].key,
-                title=views[set_id].title,
-                person=views[set_id].person,
-                box=box,
-            )
-            for number, (box, set_id) in enumerate(placed, start=1)
-        ]
         # A film of two hours has thousands of sets, which are not all read for some seconds of it.
         near_by = [
             one.id
@@ -191,16 +182,16 @@ class Films:
         stretch = {
             one: looks_between(self._browsing.sightings(catalogue, one), at, at + ahead) for one in near_by
         }
-        names = {facts.id, *([catalogue.ids[asked]] if asked in catalogue.ids else ())}
-        meant = names | {other for one in names for other in known.confirmed(one)}
-        shown = self._browsing.show_all(catalogue, known, near_by, 0)
+        meant = _meant(catalogue, known, facts.id, asked)
+        every = dict.fromkeys([*(set_id for _, set_id in placed), *near_by])
+        shown = {one: _who(view) for one, view in self._browsing.show_all(catalogue, known, every, 0).items()}
+        faces = [
+            FilmFace(number=number, box=box, **shown[one])
+            for number, (box, one) in enumerate(placed, start=1)
+        ]
         tracks = [
             FilmTrack(
-                key=shown[one].key,
-                title=shown[one].title,
-                person=shown[one].person,
-                asked=one in meant,
-                looks=[(look.time or 0.0, *look.box) for look in looks],
+                asked=one in meant, looks=[(look.time or 0.0, *look.box) for look in looks], **shown[one]
             )
             for one, looks in stretch.items()
             if looks
@@ -213,6 +204,16 @@ class Films:
             raise NotFound("there is no such video: load the page again")
         catalogue = self._browsing.catalogue()
         return catalogue.facts[catalogue.id(key)]
+
+
+def _meant(catalogue: Catalogue, known: Judged, set_id: str, asked: str) -> set[str]:
+    """A set, another one by its key if there is such, and all that is confirmed of either."""
+    names = {set_id, *([catalogue.ids[asked]] if asked in catalogue.ids else ())}
+    return names | {other for one in names for other in known.confirmed(one)}
+
+
+def _who(view: SetView) -> dict[str, Any]:
+    return {"key": view.key, "title": view.title, "person": view.person}
 
 
 def looks_between(sightings: Sequence[Sighting], since: float, until: float) -> list[Sighting]:
@@ -255,8 +256,7 @@ class Photos:
         mine = self._files(set_id)
         file = self._file(mine, face)
         _, width, height = self._decoded(file)
-        names = {set_id, *([catalogue.ids[asked]] if asked in catalogue.ids else ())}
-        meant = names | {other for one in names for other in known.confirmed(one)}
+        meant = _meant(catalogue, known, set_id, asked)
         placed = sorted(
             (sighting.box, one)
             for one in self._gallery.sets_of(file.content)
@@ -275,14 +275,7 @@ class Photos:
             width=width,
             height=height,
             faces=[
-                PhotoFace(
-                    number=number,
-                    key=views[one].key,
-                    title=views[one].title,
-                    person=views[one].person,
-                    box=box,
-                    asked=one in meant,
-                )
+                PhotoFace(number=number, box=box, asked=one in meant, **_who(views[one]))
                 for number, (box, one) in enumerate(placed, start=1)
             ],
         )

@@ -54,7 +54,7 @@ class Deciding:
 
     def judge(self, query: str, targets: Sequence[str], verdict: str, by: str = "") -> JudgedView:
         """Say whether some sets show the person of another; keys."""
-        catalogue = self._catalogue([query, *targets])
+        catalogue = self._browsing.catalogue_of([query, *targets])
         asked, answers = catalogue.id(query), [catalogue.id(key) for key in targets]
         with self._gallery.deciding(by) as log:
             made = judge.judge(log, asked, answers, verdict)
@@ -107,7 +107,7 @@ class Deciding:
 
     def name(self, ask: NameAsk, by: str = "") -> PersonMade:
         """Give sets a name."""
-        catalogue = self._catalogue(ask.sets)
+        catalogue = self._browsing.catalogue_of(ask.sets)
         ids = [catalogue.id(key) for key in ask.sets]
         with self._gallery.deciding(by) as log:
             person = judge.name(log, ids, ask.name, ask.person)
@@ -127,16 +127,10 @@ class Deciding:
 
     def split(self, number: int, sets: Sequence[str], name: str, by: str = "") -> PeopleMade:
         """Take sets away from a person."""
-        catalogue = self._catalogue(sets)
+        catalogue = self._browsing.catalogue_of(sets)
         with self._gallery.deciding(by) as log:
             judge.split(log, number, [catalogue.id(key) for key in sets], name)
         return PeopleMade(people=self.people().people, new=[decision.number for decision in log.new])
-
-    def _catalogue(self, keys: Sequence[str]) -> Catalogue:
-        """A version of the catalogue that has heard of some keys, if there is one."""
-        catalogue = self._browsing.catalogue()
-        known = all(key in catalogue.ids for key in keys)
-        return catalogue if known else self._browsing.catalogue(at_once=True)
 
     def _shown(self, person: Person, new: Sequence[Decision]) -> PersonMade:
         page = self._page(self._browsing.catalogue(), self._browsing.known(), person)

@@ -39,6 +39,11 @@ class Browsing:
         """The sets as they are now; see `Catalogues.now`."""
         return self._catalogues.now(at_once)
 
+    def catalogue_of(self, keys: Sequence[str]) -> Catalogue:
+        """A version of the sets that has heard of some keys, if there is one."""
+        catalogue = self.catalogue()
+        return catalogue if all(key in catalogue.ids for key in keys) else self.catalogue(at_once=True)
+
     def known(self) -> Judged:
         """What all decisions together say, without who was seen side by side: that grows with the films."""
         return said(self._gallery)
@@ -57,9 +62,7 @@ class Browsing:
 
     def view(self, key: str, whole: bool = False) -> SetView:
         """The set of a key, with some or all of its faces."""
-        catalogue = self.catalogue()
-        if key not in catalogue.ids:
-            catalogue = self.catalogue(at_once=True)
+        catalogue = self.catalogue_of([key])
         return self.show(catalogue, self.known(), catalogue.id(key), None if whole else STRIP)
 
     def show(self, catalogue: Catalogue, known: Judged, set_id: str, strip: int | None = STRIP) -> SetView:

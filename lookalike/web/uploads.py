@@ -169,11 +169,7 @@ class Uploads:
             If there is no room for them.
         """
         upload = Upload(key or secrets.token_hex(8), "")
-
-        def done(job: Job) -> str:
-            return upload.key
-
-        return self._take(upload, files, done, held=True)
+        return self._take(upload, files, lambda job: upload.key, held=True)
 
     def add_files(self, files: Sequence[tuple[str, IO[bytes]]], key: str | None = None) -> Job:
         """Add everybody in some files to the gallery; the job's result is the keys of their sets.
@@ -246,12 +242,7 @@ class Uploads:
         Who is kept already is not added again.
         """
         upload = self._done(key)
-
-        def work(job: Job) -> str:
-            job.check()
-            return ",".join(keep(self._gallery, upload))
-
-        return self._jobs.start("add", "keeping in the collection", work, lane="uploads")
+        return self._begin("add", "keeping in the collection", lambda: keep(self._gallery, upload))
 
     def unkeep(self, key: str) -> Job:
         """Take out again what the last `keep` of an upload added; the job's result is the keys of these sets.
@@ -259,12 +250,9 @@ class Uploads:
         Nothing of them stays in the gallery: see `lookalike.gallery.forget`.
         """
         upload = self._done(key)
-
-        def work(job: Job) -> str:
-            job.check()
-            return ",".join(take_back(self._gallery, upload))
-
-        return self._jobs.start("remove", "taking it out of the collection", work, lane="uploads")
+        return self._begin(
+            "remove", "taking it out of the collection", lambda: take_back(self._gallery, upload)
+        )
 
     def add(self, ask: SetsAdd) -> Job:
         """Add sets of vectors to the gallery; the job's result is the keys of these sets.
@@ -280,12 +268,20 @@ class Uploads:
         ]
         unique_ids(sets)
 
-        def work(job: Job) -> str:
-            job.check()
+        def work() -> list[str]:
             self._gallery.add_together(sets, [], descriptor)
-            return ",".join(key_of(one.id) for one in sets)
+            return [key_of(one.id) for one in sets]
 
-        return self._jobs.start("add", "adding sets", work, lane="uploads")
+        return self._begin("add", "adding sets", work)
+
+    def _begin(self, kind: str, text: str, work: Callable[[], list[str]]) -> Job:
+        """Begin work on the gallery that results in keys of sets."""
+
+        def done(job: Job) -> str:
+            job.check()
+            return ",".join(work())
+
+        return self._jobs.start(kind, text, done, lane="uploads")
 
     def read(self, key: str, together: bool) -> UploadView:
         """Take the photos of an upload for those of one person, or for whoever they show.

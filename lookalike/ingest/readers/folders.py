@@ -95,12 +95,17 @@ def _id_of(path: Path, folder: Path) -> str:
 
 def _check_names(album: _Album) -> None:
     for path in (album.folder, *(album.folder / name for name in album.names)):
-        if readable(path.name) != path.name:
-            raise BadInput(f"the name of {readable(path)!r} is not valid UTF-8: rename it")
+        check_name(path)
     try:
         check_id(album.id)
     except BadInput as reason:
         raise BadInput(f"the folder {readable(album.folder)!r} cannot name a set: {reason}") from None
+
+
+def check_name(path: Path) -> None:
+    """Refuse a file or folder whose name is no text."""
+    if readable(path.name) != path.name:
+        raise BadInput(f"the name of {readable(path)!r} is not valid UTF-8: rename it")
 
 
 def is_hidden(name: str) -> bool:

@@ -1,9 +1,14 @@
-"""Reader of lists of templates (IJB) or tracks (MOT), whose faces a second file describes, a row for each."""
+"""Reader of lists: templates (IJB), tracks (MOT), csv, boxes (COCO), turns of speakers (RTTM).
+
+A second file, of arrays, describes what is listed, a row for each.
+"""
 
 from __future__ import annotations
 
 import csv
+import json
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +26,8 @@ from lookalike.ingest.sourceset import SourceSet
 
 # No list of faces has a line as long as this, names and all.
 MOST_CHARACTERS: Final = 100_000
+# What some programs write in front of a text (a BOM).
+MARK: Final = b"\xef\xbb\xbf"
 # Kinds of lists.
 TEXT, CSV, JSON = "text", "a csv file", "JSON"
 
@@ -196,6 +203,10 @@ def _refusal(path: Path, text: str) -> BadInput:
     return BadInput(f"{readable(path)!r} {text}")
 
 
+def _first_line(start: bytes) -> str:
+    return start.removeprefix(MARK).split(b"\n", 1)[0].decode("utf-8", "replace")
+
+
 # Who is seen (SUBJECT_ID) is not read here, by design, nor what the file says of age, sex or skin.
 COLUMNS: Final = ("TEMPLATE_ID", "FILENAME")
 # A line of InsightFace's `*_face_tid_mid.txt`: picture, template, medium. A list of pairs of templates
@@ -213,7 +224,7 @@ class _Row(NamedTuple):
 
 def is_ijb(start: bytes) -> bool:
     """Tell from the start of a file whether it lists templates."""
-    line = start.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
+    line = _first_line(start)
     return "TEMPLATE_ID" in _columns(line.split(",")) or _META.fullmatch(line) is not None
 
 
@@ -307,8 +318,7 @@ class _Box(NamedTuple):
 
 def is_mot(start: bytes) -> bool:
     """Tell from the start of a file whether it is in the MOT format: six or more values, numbers first."""
-    line = start.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
-    values = line.decode("utf-8", "replace").split(",")
+    values = _first_line(start).split(",")
     return len(values) >= len(VALUES) - 1 and all(_number(text) is not None for text in values[:2])
 
 
@@ -390,3 +400,168 @@ def _number(text: str) -> float | None:
         return None
     # Python reads 1_000 as a number; no other program writes that.
     return value if math.isfinite(value) and "_" not in text else None
+
+
+# Rows of a csv file, boxes and turns.
+
+# Who is seen is not read here, by design, whatever a file says of it (person, category, individual).
+SET, SOURCE = "set_id", "source"
+# A COCO file is read whole: no real one is larger.
+MOST_BYTES: Final = 2**30
+SPEAKER: Final = "SPEAKER"
+TURN_VALUES: Final = 8
+
+
+def is_rows(start: bytes) -> bool:
+    """Tell from the start of a file whether it is a csv file with a column set_id."""
+    line = _first_line(start)
+    return SET in [name.strip(' \t\r"') for name in line.split(",")]
+
+
+def is_rttm(start: bytes) -> bool:
+    """Tell from the start of a file whether it lists turns of speakers."""
+    values = _first_line(start.removeprefix(MARK).lstrip()).split()
+    return len(values) >= TURN_VALUES and values[0] == SPEAKER
+
+
+def is_coco(start: bytes) -> bool:
+    """Tell from the start of a file whether it may be in the COCO format: an object in JSON."""
+    return start.removeprefix(MARK).lstrip().startswith(b"{")
+
+
+def read_rows(
+    path: Path, features: Path, array: str | None = None, most: int | None = None
+) -> Iterator[SourceSet]:
+    """Find the sets of a csv file: row i of the features belongs to the set in column set_id of its row i.
+
+    A column ``source`` says where each came from. Other columns are not read. Parameters and errors are
+    those of `read_ijb`.
+    """
+    found = _Listed(path)
+    with opened(path, CSV) as file:
+        rows = csv.DictReader(short_lines(path, file), strict=True, skipinitialspace=True)
+        names = [name.strip() for name in rows.fieldnames or ()]
+        rows.fieldnames = names
+        if names.count(SET) != 1 or names.count(SOURCE) > 1:
+            raise _refusal(path, f"must have one column {SET!r}, and no two {SOURCE!r}")
+        for row in rows:
+            if None in row or None in row.values():
+                raise _refusal(
+                    path, f"has too many or too few values in line {rows.line_num}: quote what holds a comma"
+                )
+            found.add(row[SET], row.get(SOURCE) or "", f"line {rows.line_num}")
+    return found.sets(features, array, most)
+
+
+def read_rttm(
+    path: Path, features: Path, array: str | None = None, most: int | None = None
+) -> Iterator[SourceSet]:
+    """Find the sets of an RTTM file: what one speaker of one recording says is a set, ``recording/speaker``.
+
+    Row i of the features describes turn i, that is the i-th line that begins with SPEAKER; others say
+    nothing here. Names of speakers are those of the tool that told them apart, not of people. Parameters
+    and errors are those of `read_ijb`.
+    """
+    found = _Listed(path)
+    with opened(path, TEXT) as file:
+        for number, line in enumerate(short_lines(path, file), start=1):
+            values = line.split()
+            if not values or values[0] != SPEAKER:
+                continue
+            if len(values) < TURN_VALUES:
+                raise _refusal(
+                    path,
+                    f"has {len(values)} values in line {number}: a turn has {TURN_VALUES} or more, as in "
+                    f"`SPEAKER talk 1 3.20 1.75 <NA> <NA> spk0 <NA> <NA>`",
+                )
+            recording, start, speaker = values[1], values[3], values[7]
+            found.add(
+                f"{recording}/{speaker}",
+                f"{recording} at {_seconds(path, start, number)} s",
+                f"line {number}",
+            )
+    return found.sets(features, array, most)
+
+
+def read_coco(
+    path: Path, features: Path, array: str | None = None, most: int | None = None
+) -> Iterator[SourceSet]:
+    """Find the sets of a COCO file: annotations of one track are a set, others are sets of one.
+
+    Row i of the features describes the i-th of ``annotations``. A track goes by ``track_id``, and by the
+    ``video_id`` of its image or itself if there is one: ``video/track``. An annotation without a track is
+    called ``file_name#id``. Categories and individuals are not read. Parameters and errors are those of
+    `read_ijb`.
+    """
+    found = _Listed(path)
+    with opened(path, JSON) as file:
+        if os.fstat(file.fileno()).st_size > MOST_BYTES:
+            raise _refusal(path, f"has more than {MOST_BYTES >> 30} GiB: split it")
+        told = json.load(file)
+    images = _objects(path, told, "images")
+    by_id = {one.get("id"): one for one in images if isinstance(one.get("id"), int | str)}
+    for number, one in enumerate(_objects(path, told, "annotations")):
+        where = f"annotation {number}"
+        image = by_id.get(one["image_id"]) if isinstance(one.get("image_id"), int | str) else None
+        if image is None:
+            raise _refusal(path, f"has no image of {where}: each needs the image_id of one of images")
+        name = str(image.get("file_name") or image["id"])
+        video = one.get("video_id", image.get("video_id"))
+        if one.get("track_id") is None:
+            set_id = f"{name}#{one.get('id', number)}"
+        else:
+            set_id = str(one["track_id"]) if video is None else f"{video}/{one['track_id']}"
+        box = one.get("bbox")
+        is_box = (
+            isinstance(box, list) and len(box) == 4 and all(isinstance(side, int | float) for side in box)
+        )
+        found.add(
+            set_id,
+            name + (" [{:.10g},{:.10g},{:.10g},{:.10g}]".format(*box) if is_box and box else ""),
+            where,
+        )
+    return found.sets(features, array, most)
+
+
+class _Listed:
+    """What a file lists: the set of each thing and where it is from, in order."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._groups: dict[str, list[int]] = {}
+        self._sources: list[str] = []
+
+    def add(self, set_id: str, source: str, where: str) -> None:
+        """Take in one more."""
+        if set_id not in self._groups:
+            try:
+                check_id(set_id)
+            except BadInput as reason:
+                raise _refusal(self._path, f"has a set in {where} that cannot be used: {reason}") from None
+        self._groups.setdefault(set_id, []).append(len(self._sources))
+        self._sources.append(source or f"{readable(self._path.name)}#{len(self._sources)}")
+
+    def sets(self, features: Path, array: str | None, most: int | None) -> Iterator[SourceSet]:
+        """Join it with the features."""
+        if not self._sources:
+            raise _refusal(self._path, "lists nothing: give one entry for each row of the features")
+        return join_features(self._path, self._groups, self._sources, features, array, most)
+
+
+def _seconds(path: Path, text: str, line: int) -> str:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e9:
+        raise _refusal(
+            path, f"has {text[:40]!r} in line {line}, where the start of a turn in seconds must be"
+        )
+    return f"{value:.10g}"
+
+
+def _objects(path: Path, told: Any, name: str) -> list[Mapping[str, Any]]:
+    held = told.get(name) if isinstance(told, dict) else None
+    if not isinstance(held, list) or not all(isinstance(one, dict) for one in held):
+        raise _refusal(path, f"has no list {name!r} of objects: give a file in the COCO format")
+    return held

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, LookalikeError, is_there, readable, unreadable
 from lookalike.faceset import LONGEST_ID, check_id, check_most, evenly, natural_order
 from lookalike.ingest.pictures import SUFFIXES, Picture, read_picture
-from lookalike.ingest.readers.folders import SYSTEM_NAMES
+from lookalike.ingest.readers.folders import check_name, is_hidden
 from lookalike.ingest.readers.mat import mat_names, read_mat
 from lookalike.ingest.sourceset import SourceSet
 
@@ -137,7 +137,7 @@ def _entries(path: Path) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(path) as entries:
             for entry in entries:
-                if not entry.name.startswith(".") and entry.name.lower() not in SYSTEM_NAMES:
+                if not is_hidden(entry.name):
                     yield entry
     except OSError as reason:
         raise unreadable(path, reason) from None
@@ -145,8 +145,7 @@ def _entries(path: Path) -> Iterator[os.DirEntry[str]]:
 
 def _check_names(found: dict[str, list[Video]]) -> None:
     for video in (video for videos in found.values() for video in videos):
-        if readable(video.subject) != video.subject:
-            raise BadInput(f"the name of {readable(video.place.parent)!r} is not valid UTF-8: rename it")
+        check_name(video.place.parent)
         try:
             check_id(video.id)
         except BadInput as reason:
@@ -278,20 +277,13 @@ def _frames(video: Video) -> list[str]:
         entries = [entry.name for entry in video.place.iterdir()]
     except OSError as reason:
         raise unreadable(video.place, reason) from None
-    names = [
-        name
-        for name in entries
-        if Path(name).suffix.lower() in SUFFIXES
-        and not name.startswith(".")
-        and name.lower() not in SYSTEM_NAMES
-    ]
+    names = [name for name in entries if Path(name).suffix.lower() in SUFFIXES and not is_hidden(name)]
     if not names:
         raise BadInput(
             f"{readable(video.place)!r} has no picture in it: copy the video again or take it away"
         )
     for name in names:
-        if readable(name) != name:
-            raise BadInput(f"the name of {readable(video.place / name)!r} is not valid UTF-8: rename it")
+        check_name(video.place / name)
     return sorted(names, key=natural_order)
 
 
