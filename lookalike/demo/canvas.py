@@ -199,40 +199,14 @@ def _ink(colour: Colour, alpha: float = 1.0) -> tuple[int, int, int, int]:
 Colour = NDArray[np.float64]
 
 
-def _palette(*stops: tuple[int, int, int]) -> NDArray[np.float64]:
-    return np.array(stops, dtype=np.float64)
+def _palette(stops: str) -> NDArray[np.float64]:
+    return np.array([list(bytes.fromhex(stop)) for stop in stops.split()], dtype=np.float64)
 
 
-_SKIN: Final = _palette(
-    (250, 214, 190),
-    (243, 198, 166),
-    (232, 182, 142),
-    (212, 156, 114),
-    (178, 122, 84),
-    (140, 92, 64),
-    (108, 70, 52),
-)
-_HAIR: Final = _palette(
-    (232, 200, 132), (190, 145, 88), (128, 86, 54), (84, 55, 38), (52, 38, 34), (34, 30, 36)
-)
-_IRIS: Final = _palette(
-    (84, 52, 32),
-    (112, 70, 36),
-    (128, 100, 50),
-    (92, 128, 84),
-    (74, 132, 158),
-    (96, 142, 192),
-    (110, 120, 140),
-)
-_CLOTHES: Final = _palette(
-    (64, 84, 130),
-    (60, 120, 122),
-    (196, 88, 74),
-    (232, 178, 84),
-    (236, 232, 224),
-    (122, 90, 140),
-    (54, 58, 68),
-)
+_SKIN: Final = _palette("fad6be f3c6a6 e8b68e d49c72 b27a54 8c5c40 6c4634")
+_HAIR: Final = _palette("e8c884 be9158 805636 543726 342622 221e24")
+_IRIS: Final = _palette("543420 704624 806432 5c8054 4a849e 608ec0 6e788c")
+_CLOTHES: Final = _palette("405482 3c787a c4584a e8b254 ece8e0 7a5a8c 363a44")
 _RED: Final = np.array((168.0, 74.0, 36.0))
 _GREY: Final = np.array((196.0, 192.0, 190.0))
 _LIPS: Final = np.array((190.0, 62.0, 72.0))

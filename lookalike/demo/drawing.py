@@ -149,8 +149,6 @@ def _bytes(picture: Picture) -> NDArray[np.uint8]:
     return np.ascontiguousarray(rounded.transpose(1, 2, 0))
 
 
-# One picture of one person: painted back to front, lit, photographed.
-
 SMALLEST: Final = 32
 
 

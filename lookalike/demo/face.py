@@ -249,10 +249,7 @@ def paint_nose(canvas: Canvas) -> None:
     canvas.fill(canvas.on_face(tip, lift), np.minimum(shade(skin, 1.15), 255), 0.40)
     gleam = smooth([(-0.012 * side, -0.05), (-0.015 * side, 0.5 * y), (-0.015 * side, y - 0.13)])
     canvas.stroke(
-        canvas.on_face(gleam, np.linspace(0.05, 0.85 * lift, len(gleam))),
-        0.03,
-        shade(skin, 1.15),
-        0.28,
+        canvas.on_face(gleam, np.linspace(0.05, 0.85 * lift, len(gleam))), 0.03, shade(skin, 1.15), 0.28
     )
 
 
@@ -307,10 +304,7 @@ def paint_mouth(canvas: Canvas) -> None:
         ]
     )
     canvas.stroke(
-        canvas.on_face(gleam, 0.03),
-        0.28 * down * taper(len(gleam)),
-        np.minimum(shade(red, 1.45), 255),
-        0.35,
+        canvas.on_face(gleam, 0.03), 0.28 * down * taper(len(gleam)), np.minimum(shade(red, 1.45), 255), 0.35
     )
     for sign in (-1.0, 1.0):
         corner = ellipse(half * sign, end, 0.018, 0.018, 10)

@@ -6,17 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lookalike.demo.canvas import (
-    Canvas,
-    Points,
-    clothes,
-    ellipse,
-    mirrored,
-    shade,
-    smooth,
-    symmetric,
-    taper,
-)
+from lookalike.demo.canvas import Canvas, Points, clothes, ellipse, mirrored, shade, smooth, symmetric, taper
 from lookalike.demo.face import outline, silhouette
 from lookalike.demo.people import Hair
 

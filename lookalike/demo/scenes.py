@@ -292,10 +292,6 @@ def _panned(who: Cast, end: float) -> Scene:
     return Scene((Take(who(), 120, ((0, 0.60, 0.47), (end, 0.42, 0.47))),), pan=0.15)
 
 
-def _empty(who: Cast, end: float) -> Scene:
-    return Scene(())
-
-
 def _passing(who: Cast, end: float) -> Scene:
     above = Take(who(), 82, ((0, 0.15, 0.28), (end, 0.85, 0.26)))
     return Scene((above, Take(who(), 84, ((0, 0.85, 0.76), (end, 0.15, 0.76)))))
@@ -310,7 +306,7 @@ SCENES: Final[Mapping[str, tuple[Callable[[Cast, float], Scene], float]]] = {
     "leaving": (_leaving, 6.2),
     "hidden": (_hidden, 2.4),
     "panned": (_panned, 2.6),
-    "empty": (_empty, 1.2),
+    "empty": (lambda who, end: Scene(()), 1.2),
     "passing": (_passing, 2.9),
 }
 SHORTEST: Final = SCENES["alone"][1]

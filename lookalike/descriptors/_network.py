@@ -129,10 +129,7 @@ def new_graph(
     gives: tuple[str, Sequence[int]],
 ) -> Graph:
     """Make a model of one input and one output of 32-bit floats, each a name and a shape."""
-    around = [
-        whole(_MODEL["ir_version"], _IR_VERSION),
-        content(_MODEL["opset"], write([whole(2, _OPSET)])),
-    ]
+    around = [whole(_MODEL["ir_version"], _IR_VERSION), content(_MODEL["opset"], write([whole(2, _OPSET)]))]
     return Graph(
         list(nodes),
         dict(weights),

@@ -104,8 +104,6 @@ class ModelCard:
         return f"{self.user} needs {self.file} of the package {self.package}"
 
 
-# What a face descriptor must offer: an aligned crop becomes a vector.
-
 Picture = NDArray[np.uint8]
 Vector = NDArray[np.float32]
 # Left, top, right, bottom, as shares of the side.

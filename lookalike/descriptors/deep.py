@@ -148,8 +148,6 @@ def _layers(data: bytes) -> Iterator[tuple[str, Numbers]]:
         yield found["kind"].decode(), np.frombuffer(data, dtype="<f4", count=total, offset=place)
 
 
-# Deep: a face as 128 numbers of a network that was trained to tell people apart.
-
 INSTALL = "pip install 'lookalike[deep]'"
 LANDMARKS = ModelCard(
     name="five landmarks of dlib",

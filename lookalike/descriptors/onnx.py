@@ -154,8 +154,6 @@ def _first_line(reason: Exception) -> str:
     return lines[0].rpartition(" : ")[2][:200].rstrip(".")
 
 
-# Faces described by a model file of your own, in ONNX format.
-
 MOST_SIDE = 1024
 _opening = threading.Lock()
 

@@ -23,13 +23,7 @@ SIDE: Final = 192
 # Where the landmarks of a face lie in the square: the template of ArcFace, which has a side of 112, enlarged
 # by half and moved so that there is room for forehead and chin.
 TEMPLATE: Final[NDArray[np.float64]] = np.array(
-    [
-        [38.2946, 51.6963],
-        [73.5318, 51.5014],
-        [56.0252, 71.7366],
-        [41.5493, 92.3655],
-        [70.7299, 92.2041],
-    ]
+    [[38.2946, 51.6963], [73.5318, 51.5014], [56.0252, 71.7366], [41.5493, 92.3655], [70.7299, 92.2041]]
 ) * 1.5 + (12.0, 8.0)
 TEMPLATE.setflags(write=False)
 QUALITY: Final = 85  # of a kept square: about 3 kB

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,26 +59,8 @@ _ONE_SCALE = re.compile(rb"(?<=block_size\x18).(?=.{0,12}axis\x18\0)", re.DOTALL
 Rows = NDArray[np.float32]
 
 
-class Network(Protocol):
-    """Who runs the network, for any number of threads."""
-
-    def rows(self, picture: NDArray[np.uint8]) -> Rows:
-        """Find the faces of a picture.
-
-        Parameters
-        ----------
-        picture : uint8 array (height, width, 3)
-            RGB, in one piece of memory.
-
-        Returns
-        -------
-        float32 array (n, 15)
-            Left, top, width and height; x and y of five landmarks; the score.
-        """
-
-
-def open_network(cv2: Any, sure: float) -> Network:
-    """Open the network; faces with a lower score than `sure` are left out.
+def open_network(cv2: Any, sure: float) -> InOpenCv | InRuntime:
+    """Open the network, for any number of threads; faces with a lower score than `sure` are left out.
 
     Raises BadInput if its file is missing, or is another one.
     """
@@ -109,8 +91,13 @@ class InOpenCv:
             ) from None
 
     def rows(self, picture: NDArray[np.uint8]) -> Rows:
-        """Find the faces of a picture; see `Network.rows`."""
-        filled = _filled(picture, *(max(LEAST, side) for side in picture.shape[:2]))
+        """Find the faces of a picture (height, width, 3) in RGB, in one piece of memory.
+
+        They are (n, 15): left, top, width and height; x and y of five landmarks; the score.
+        """
+        height, width = picture.shape[:2]
+        filled = np.zeros((max(LEAST, height), max(LEAST, width), 3), np.uint8)
+        filled[:height, :width] = picture
         with self._looking:
             self._network.setInputSize(filled.shape[1::-1])
             _, rows = self._network.detect(self._cv2.cvtColor(filled, self._cv2.COLOR_RGB2BGR))
@@ -135,7 +122,7 @@ class InRuntime:
         )
 
     def rows(self, picture: NDArray[np.uint8]) -> Rows:
-        """Find the faces of a picture; see `Network.rows`."""
+        """Find the faces of a picture; see `InRuntime.rows`."""
         height, width = (max(LEAST, side + -side % STRIDES[-1]) for side in picture.shape[:2])
         # The network wants blue first, one colour behind the other.
         given = np.zeros((1, 3, height, width), np.float32)
@@ -166,7 +153,7 @@ def decoded(said: Sequence[Rows], columns: int, stride: int, sure: np.float32) -
     Of each place, row after row, it says (n, 1) whether it is a face, (n, 1) whether it is anything, (n,
     4) the way from the place to the centre of the box and the logarithms of its sides, (n, 10) the ways
     to five landmarks; all in strides. Places with a lower score than `sure`, the geometric mean of the
-    first two, are left out. The result (m, 15) is as `Network.rows` says.
+    first two, are left out. The result (m, 15) is as `InRuntime.rows` says.
     """
     cls, obj, box, points = said
     score = np.sqrt(cls[:, 0].clip(0, 1) * obj[:, 0].clip(0, 1))
@@ -197,13 +184,6 @@ def surest(rows: Rows) -> Rows:
     return rows[kept]
 
 
-def _filled(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
-    """The picture with black to the right and below."""
-    filled = np.zeros((height, width, 3), np.uint8)
-    filled[: picture.shape[0], : picture.shape[1]] = picture
-    return filled
-
-
 def of_any_size(model: bytes) -> bytes:
     """Change the file so that ONNX Runtime takes pictures of every size.
 
@@ -211,11 +191,12 @@ def of_any_size(model: bytes) -> bytes:
     though nothing in the network depends on it. And where a tensor has a single scale, the file says how
     many numbers share it, which ONNX Runtime refuses.
     """
-    return write(_with_free_sides(field) if field.number == GRAPH else field for field in read(model))
-
-
-def _with_free_sides(graph: Field) -> Field:
-    return graph._replace(value=write(_freed(one) for one in read(_bytes(graph)) if one.number != SHAPE))
+    return write(
+        field._replace(value=write(_freed(one) for one in read(_bytes(field)) if one.number != SHAPE))
+        if field.number == GRAPH
+        else field
+        for field in read(model)
+    )
 
 
 def _freed(field: Field) -> Field:

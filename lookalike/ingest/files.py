@@ -21,24 +21,8 @@ from lookalike.ingest.readers.folders import is_hidden
 START: Final = 1024
 
 VIDEO_SUFFIXES: Final = frozenset(
-    [
-        ".3gp",
-        ".avi",
-        ".flv",
-        ".m2ts",
-        ".m4v",
-        ".mkv",
-        ".mov",
-        ".mp4",
-        ".mpeg",
-        ".mpg",
-        ".mts",
-        ".ogv",
-        ".ts",
-        ".vob",
-        ".webm",
-        ".wmv",
-    ]
+    {".3gp", ".avi", ".flv", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4"}
+    | {".mpeg", ".mpg", ".mts", ".ogv", ".ts", ".vob", ".webm", ".wmv"}
 )
 _ISO: Final = re.compile(rb"....(ftyp|moov|mdat|wide|free|skip|pnot)", re.DOTALL)
 _OTHERS: Final = (

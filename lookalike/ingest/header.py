@@ -342,12 +342,7 @@ def as_stored(box: Box, orientation: int) -> Box:
         across = top if orientation in (5, 6) else bottom
         down = left if orientation in (5, 8) else right
         return across, down, height, width
-    return (
-        right if orientation in (2, 3) else left,
-        bottom if orientation in (3, 4) else top,
-        width,
-        height,
-    )
+    return (right if orientation in (2, 3) else left, bottom if orientation in (3, 4) else top, width, height)
 
 
 # Zero of QuickTime's clock is the first second of 1904: no earlier year is believed, nor that one.

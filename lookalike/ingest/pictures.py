@@ -32,23 +32,8 @@ FORMATS: Final = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF", "PPM")
 # What telephones write; read by a library of its own.
 HEIF: Final = "HEIF"
 SUFFIXES: Final = frozenset(
-    {
-        ".jpg",
-        ".jpeg",
-        ".jpe",
-        ".jfif",
-        ".png",
-        ".webp",
-        ".bmp",
-        ".tif",
-        ".tiff",
-        ".gif",
-        ".heic",
-        ".heif",
-        ".pgm",
-        ".ppm",
-        ".pnm",
-    }
+    {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".bmp", ".tif"}
+    | {".tiff", ".gif", ".heic", ".heif", ".pgm", ".ppm", ".pnm"}
 )
 # A photo of a telephone has 12 to 50 million pixels; a file that claims more would fill the memory.
 MOST_PIXELS: Final = 64_000_000

@@ -78,9 +78,7 @@ def _sets(path: Path, request: dict[str, Any], limits: Limits) -> Iterator[Sourc
 
 
 def read_each_apart(
-    paths: Sequence[Path],
-    request: Callable[[Path], dict[str, Any]],
-    read: Callable[[Message], Item],
+    paths: Sequence[Path], request: Callable[[Path], dict[str, Any]], read: Callable[[Message], Item]
 ) -> Iterator[Item | LookalikeError]:
     """Ask a child process for one message about each file; what is read in it, or why it cannot be.
 

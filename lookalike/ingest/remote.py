@@ -24,8 +24,6 @@ from lookalike.ingest.files import MediaPath
 from lookalike.ingest.seen import Settings
 from lookalike.ingest.workers import Gathered, Workers, gather
 
-# The worker opens the file in a child process, as everywhere. What it finds travels whole.
-
 # What decides which bits a decoder, a detector or a descriptor gives.
 LIBRARIES: Final = (
     "av",

@@ -26,7 +26,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import ceil, inf
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -115,9 +114,7 @@ class Sandbox:
     def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, readable
 from lookalike.ingest.sandbox import Ended, Message
 
 # A face that was cut out has fewer pixels, and all faces of a set together: more would fill the memory where
@@ -87,6 +89,15 @@ class SourceSet:
         if len(pictures) not in (0, len(sources)):
             raise Ended
         return cls(id, origin, tuple(sources), faces, pictures, array, descriptor)
+
+
+@contextmanager
+def refused_of(path: Path, text: str) -> Iterator[None]:
+    """Say of a file what is refused in the block."""
+    try:
+        yield
+    except BadInput as reason:
+        raise BadInput(f"{readable(path)!r} {text}: {reason}") from None
 
 
 def limited(sets: Iterator[SourceSet]) -> Iterator[SourceSet]:

@@ -11,7 +11,7 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -28,7 +28,7 @@ from lookalike.ingest.sourceset import SourceSet
 from lookalike.ingest.video import probe, read_still
 
 # A header and the parts that follow it.
-Answers = Iterator[tuple[dict[str, Any], list[Any]]]
+Answers = Iterable[tuple[dict[str, Any], list[Any]]]
 
 
 class Forwarded(logging.Handler):
@@ -98,21 +98,6 @@ def _look(request: dict[str, Any]) -> Answers:
             yield {"seconds": found.seconds, "remark": found.remark, "captured": found.captured}, []
 
 
-def _length(request: dict[str, Any]) -> Answers:
-    """How many seconds a film says it lasts."""
-    yield {"seconds": probe(Path(request["length"]))}, []
-
-
-def _captured(request: dict[str, Any]) -> Answers:
-    """When a photo or film was taken."""
-    yield {"captured": captured(Path(request["captured"]))}, []
-
-
-def _header(request: dict[str, Any]) -> Answers:
-    """What a film, a photo or a sidecar says of itself."""
-    yield read_header(Path(request["header"])).message()
-
-
 def _source(request: dict[str, Any]) -> Answers:
     """The sets of a source; first a word that it was found to be readable."""
     path, array = Path(request["source"]), request["array"]
@@ -140,21 +125,16 @@ def _still(request: dict[str, Any]) -> Answers:
     yield SourceSet("", "", ("",), pictures=(picture,)).message()
 
 
-def _mat(request: dict[str, Any]) -> Answers:
-    """Variables of a .mat file."""
-    yield packed(read_mat(Path(request["mat"]), request["names"]))
-
-
 # By what a request holds.
-ANSWERS: Final = {
+ANSWERS: Final[dict[str, Callable[[dict[str, Any]], Answers]]] = {
     "look": _look,
-    "length": _length,
-    "captured": _captured,
-    "header": _header,
+    "length": lambda request: [({"seconds": probe(Path(request["length"]))}, [])],
+    "captured": lambda request: [({"captured": captured(Path(request["captured"]))}, [])],
+    "header": lambda request: [read_header(Path(request["header"])).message()],
     "source": _source,
     "crop": _crop,
     "still": _still,
-    "mat": _mat,
+    "mat": lambda request: [packed(read_mat(Path(request["mat"]), request["names"]))],
 }
 
 

@@ -99,15 +99,7 @@ def run(app: FastAPI, listening: socket.socket) -> None:
     server.run(sockets=[listening])
 
 
-# App: the server of one gallery, put together.
-
-STATUS: Final = {
-    BadInput: 400,
-    NotFound: 404,
-    Conflict: 409,
-    GalleryUnreadable: 500,
-    StorageFailed: 507,
-}
+STATUS: Final = {BadInput: 400, NotFound: 404, Conflict: 409, GalleryUnreadable: 500, StorageFailed: 507}
 # Answers for programs; everything else is for people.
 FOR_PROGRAMS: Final = ("/api/", "/pictures/", "/films/", "/static/")
 # Some requests wait for the collection to get ready: the others shall not wait for them.

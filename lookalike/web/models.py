@@ -218,9 +218,7 @@ class SearchAsk(Ask):
     top: int = Field(default=50, ge=1, le=500)
     decisions: bool = Field(default=True, description="Whether what was decided shapes the answers.")
     together: list[Key] = Field(
-        default=[],
-        max_length=1000,
-        description="Sets that ask too, as one person with the first.",
+        default=[], max_length=1000, description="Sets that ask too, as one person with the first."
     )
     since: Text = Field(default="", description="Only what was taken on this day, month or year, or later.")
     until: Text = Field(default="", description="Only what was taken then or before.")

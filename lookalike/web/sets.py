@@ -143,11 +143,7 @@ class Browsing:
         facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
         seen = self.sightings(catalogue, set_id)
         return [
-            face_view(
-                number,
-                self._address(facts, key, number),
-                seen[number] if number < len(seen) else None,
-            )
+            face_view(number, self._address(facts, key, number), seen[number] if number < len(seen) else None)
             for number in numbers
         ]
 

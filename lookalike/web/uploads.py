@@ -187,11 +187,7 @@ class Uploads:
         return self._take(upload, files, done, held=False)
 
     def _take(
-        self,
-        upload: Upload,
-        files: Sequence[tuple[str, IO[bytes]]],
-        done: Callable[[Job], str],
-        held: bool,
+        self, upload: Upload, files: Sequence[tuple[str, IO[bytes]]], done: Callable[[Job], str], held: bool
     ) -> Job:
         """Begin to look through files; what is done at the end says what the result is."""
         if not 1 <= len(files) <= MOST_FILES:
@@ -312,6 +308,7 @@ class Uploads:
         upload = self._get(key)
         state = upload.job.state if upload.job is not None else "waiting"
         people = upload.people if state == "done" else []
+        reading = upload.readings.get(upload.together)
         return UploadView(
             key=key,
             state=state,
@@ -320,7 +317,7 @@ class Uploads:
                 for number in range(len(people))
             ],
             remark=(upload.job.error if upload.job is not None else "")
-            or " ".join(filter(None, [upload.remark, self._reading_remark(upload)])),
+            or " ".join(filter(None, [upload.remark, reading.remark if reading else ""])),
             together=upload.together if len(upload.readings) > 1 and state == "done" else None,
             left_out=upload.left_out,
             found=upload.found if state == "done" else "",
@@ -398,9 +395,6 @@ class Uploads:
                 for place, one in enumerate(photo.faces, start=1)
             ],
         )
-
-    def _reading_remark(self, upload: Upload) -> str:
-        return upload.readings[upload.together].remark if upload.readings else ""
 
     def _is_kept(self, upload: Upload) -> bool:
         return all(one and one in self._gallery for one in upload.kept)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, is_folder, readable, unreadable
 from lookalike.faceset import check_id, checked_faces, evenly
 from lookalike.ingest.readers.npz import Archive, Header, npy_header
-from lookalike.ingest.sourceset import SourceSet
+from lookalike.ingest.sourceset import SourceSet, refused_of
 
 # No list of faces has a line as long as this, names and all.
 MOST_CHARACTERS: Final = 100_000
@@ -127,10 +127,8 @@ def _sets(
 ) -> Iterator[SourceSet]:
     for id, places in groups.items():
         kept = [places[place] for place in evenly(len(places), most)]
-        try:
+        with refused_of(features, "cannot be used"):
             faces = checked_faces(rows[kept], f"set {id!r}")
-        except BadInput as reason:
-            raise _refusal(features, f"cannot be used: {reason}") from None
         yield SourceSet(
             id=id,
             origin=readable(path),
@@ -244,10 +242,8 @@ def read_ijb(
     names: list[str] = []
     for row in _rows(path):
         if row.template not in groups:
-            try:
+            with refused_of(path, f"has a template in line {row.line} without a name"):
                 check_id(row.template)
-            except BadInput as reason:
-                raise _refusal(path, f"has a template in line {row.line} without a name: {reason}") from None
         groups.setdefault(row.template, []).append(len(names))
         names.append(row.name)
     if not names:
@@ -534,10 +530,8 @@ class _Listed:
     def add(self, set_id: str, source: str, where: str) -> None:
         """Take in one more."""
         if set_id not in self._groups:
-            try:
+            with refused_of(self._path, f"has a set in {where} that cannot be used"):
                 check_id(set_id)
-            except BadInput as reason:
-                raise _refusal(self._path, f"has a set in {where} that cannot be used: {reason}") from None
         self._groups.setdefault(set_id, []).append(len(self._sources))
         self._sources.append(source or f"{readable(self._path.name)}#{len(self._sources)}")
 

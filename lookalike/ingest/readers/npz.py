@@ -9,7 +9,6 @@ from logging import getLogger
 from lzma import LZMAError
 from math import prod
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, readable, unreadable
 from lookalike.faceset import check_id, checked_faces, evenly
-from lookalike.ingest.sourceset import SourceSet, check_pixels
+from lookalike.ingest.sourceset import SourceSet, check_pixels, refused_of
 
 # No array of a set of faces is larger; a file that claims more is damaged or means harm.
 MOST_BYTES: Final = 8 * 2**30
@@ -63,9 +62,7 @@ class Archive:
     def __enter__(self) -> Archive:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._zip.close()
 
     def names(self) -> list[str]:
@@ -244,10 +241,8 @@ def _contents(archive: Archive, array: str | None, columns: Mapping[str, str]) -
     if _are_pictures(header, len(image_set)):
         check_pixels(header.shape[1:3], repr(readable(archive.path)))
         return _Contents(chosen, "", [], set_names, image_set, sources, None, archive.read(chosen))
-    try:
+    with refused_of(archive.path, "cannot be used"):
         faces = checked_faces(archive.read(chosen), f"{chosen!r}").astype(np.float32)
-    except BadInput as reason:
-        raise archive.refusal(f"cannot be used: {reason}") from None
     beside = _candidates(archive, len(image_set)).get(PICTURES)
     along = beside is not None and _are_pictures(beside, len(image_set))
     if beside is not None and along:
@@ -268,10 +263,8 @@ def _named_rows(archive: Archive, name: str) -> tuple[list[str], NDArray[np.int6
     places: dict[str, int] = {}
     for row in rows:
         if row not in places:
-            try:
+            with refused_of(archive.path, f"has a name in {name!r} that cannot be used"):
                 check_id(row)
-            except BadInput as reason:
-                raise archive.refusal(f"has a name in {name!r} that cannot be used: {reason}") from None
             places[row] = len(places)
     return list(places), np.array([places[row] for row in rows], dtype=np.int64)
 
@@ -285,10 +278,8 @@ def _set_names(archive: Archive) -> list[str]:
     names = _texts(archive, "set_names")
     seen: set[str] = set()
     for name in names:
-        try:
+        with refused_of(archive.path, "has a name in 'set_names' that cannot be used"):
             check_id(name)
-        except BadInput as reason:
-            raise archive.refusal(f"has a name in 'set_names' that cannot be used: {reason}") from None
         if name in seen:
             raise archive.refusal(f"has two sets called {name!r} in 'set_names': rename one")
         seen.add(name)

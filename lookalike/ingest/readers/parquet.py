@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from logging import getLogger
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, is_folder, readable, unreadable
 from lookalike.faceset import check_id, checked_faces, evenly
-from lookalike.ingest.sourceset import MOST_NUMBERS, SourceSet
+from lookalike.ingest.sourceset import MOST_NUMBERS, SourceSet, refused_of
 
 
 class Rows:
@@ -167,9 +166,7 @@ class Table:
     def __enter__(self) -> Table:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._open.close()
 
     def vectors(self) -> list[str]:
@@ -374,10 +371,8 @@ def _totals(table: Table) -> Counter[str]:
     if not totals:
         raise table.refusal("has no rows: give one for each face")
     for id in totals:
-        try:
+        with refused_of(table.path, f"has a name in {SET!r} that cannot be used"):
             check_id(id)
-        except BadInput as reason:
-            raise table.refusal(f"has a name in {SET!r} that cannot be used: {reason}") from None
     return totals
 
 
@@ -436,10 +431,8 @@ def _next_kept(one: _Waiting, rows: list[int]) -> list[int]:
 
 def _finished(table: Table, id: str, one: _Waiting, column: str) -> SourceSet:
     faces = np.concatenate(one.faces)
-    try:
+    with refused_of(table.path, "cannot be used"):
         checked_faces(faces, f"set {id!r} in {column!r}")
-    except BadInput as reason:
-        raise table.refusal(f"cannot be used: {reason}") from None
     return SourceSet(
         id=id, origin=readable(table.path), sources=tuple(one.sources), faces=faces, array=column
     )

@@ -73,7 +73,8 @@ def find_videos(part: str, folder: Path) -> dict[str, list[Video]]:
     """
     found: dict[str, list[Video]] = {}
     others = 0
-    for subject in sorted(_folders(folder), key=lambda entry: entry.name):
+    subjects = (entry for entry in _entries(folder) if _is_folder(Path(entry.path)))
+    for subject in sorted(subjects, key=lambda entry: entry.name):
         for entry in _entries(Path(subject.path)):
             match = _DESCRIPTOR_FILE.fullmatch(entry.name) if part == DESCRIPTORS else None
             if match:
@@ -127,10 +128,6 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
-
-
-def _folders(path: Path) -> list[os.DirEntry[str]]:
-    return [entry for entry in _entries(path) if _is_folder(Path(entry.path))]
 
 
 def _entries(path: Path) -> Iterator[os.DirEntry[str]]:
