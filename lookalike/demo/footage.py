@@ -43,10 +43,9 @@ class DrawnTrack:
         Index for `draw_person`, with the seed of the video.
     times : array (n,)
         Seconds, one for every frame from the first in which half of the face or more is visible to the last.
-    boxes : array (n, 4)
-        Left, top, width, height of the face in pixels at these times, visible or not.
-    visible : array (n,)
-        Which share of the box is inside the picture and not hidden.
+    boxes, visible : array (n, 4) and array (n,)
+        Left, top, width, height of the face in pixels at these times, visible or not, and which share of that
+        is inside the picture and not hidden.
     """
 
     person: int
@@ -72,22 +71,10 @@ class DrawnTrack:
 
 @dataclass(frozen=True, eq=False)
 class DrawnFootage:
-    """A video that is drawn when it is looked at.
+    """A video that is drawn when it is looked at: so many frames a second of a width and height.
 
-    Parameters
-    ----------
-    rate : float
-        Frames a second.
-    size : tuple of int
-        Width and height of a frame.
-    seed : int
-        Which world the people are of, which rooms, who plays what.
-    difficulty : float
-        From 0 to 1; see `film`.
-    shots : tuple of Shot
-        The script.
-    tracks : tuple of DrawnTrack
-        The truth about faces, in the order of their start, then from left to right.
+    The seed says of which world the people are, which rooms, and who plays what in the script (`shots`).
+    The tracks are the truth about faces, in the order of their start, then from left to right.
     """
 
     rate: float

@@ -129,14 +129,9 @@ _GROUPS: Final = (Head, Eyes, Brows, Nose, Mouth, Hair, Skin)
 
 @dataclass(frozen=True)
 class Person:
-    """The identity: everything about a face that no film changes.
+    """The identity: everything about a face that no film changes, each trait a plain float.
 
-    Parameters
-    ----------
-    number : int
-        Which person of the world this is; it places freckles and tells films of twins apart.
-    head, eyes, brows, nose, mouth, hair, skin : Head, Eyes, Brows, Nose, Mouth, Hair, Skin
-        The traits, each a plain float.
+    The number of the person in the world places freckles and tells films of twins apart.
     """
 
     number: int

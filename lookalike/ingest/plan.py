@@ -144,24 +144,10 @@ def measure(
 ) -> Pace:
     """Look at a few moments of films and at a few photos, and describe some of the faces.
 
-    Parameters
-    ----------
-    files, lengths
-        As for `make_plan`.
-    part : Descriptor
-        What describes the faces.
-    workers : Workers
-        Who looks: one child, which was asked something before, and so has started.
-    usual : float
-        How many seconds all of it takes at the usual pace: where that is little, only faces are counted, in
-        one look at a film, and only more of them than usual change it.
-    track : callable
-        Shows progress.
-
-    Returns
-    -------
-    Pace
-        The usual one of what there is none of, or cannot be read.
+    Files and lengths are as of `make_plan`. One child looks, which was asked something before, and so has
+    started. All of it takes so many seconds at the usual pace: where that is little, only faces are
+    counted, in one look at a film, and only more of them than usual change it. The pace stays the usual
+    one for what there is none of, or cannot be read.
     """
     settings, count = workers.settings, min(MOST, int(usual / WORTH))
     photos = [file for file in files if file.media.kind == "photo"]

@@ -41,12 +41,8 @@ def read_apart(
     set ahead, while the last one is worked on, and is gone when the iterator is. If the array is
     `guessed`, a source without it is read as if none were asked for.
 
-    Raises
-    ------
-    NotFound, BadInput, Conflict
-        As `read_source` does; or BadInput if the source ends the child, or takes too long.
-    StorageFailed
-        If the child cannot be started.
+    Raises as `read_source` does; or BadInput if the source ends the child or takes too long, and
+    StorageFailed if the child cannot be started.
     """
     check_most(most)
     request = {

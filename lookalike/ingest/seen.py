@@ -39,20 +39,11 @@ class Settings:
 class SeenTrack:
     """One face through one shot of a film, or one face of a photo.
 
-    Parameters
-    ----------
-    number : int
-        Rising in the order in which they appear; in a photo from left to right. Some may be missing.
-    sightings : tuple of Sighting
-    pictures : tuple of bytes
-        Where each kept face was seen, and an aligned picture of it, encoded.
-    together : frozenset of int
-        Numbers of those that were seen in the same frame: certainly other people.
-    total : int
-        How many faces there were before some were chosen to be kept.
-    after : tuple of int and float, optional
-        Number of the track that a cut ended in the same place right before this one, if it was not unlike,
-        and how alike they look, up to 1.
+    Numbers rise in the order in which they appear, in a photo from left to right; some may be missing.
+    Each face that was kept, of a `total`, has a sighting and an aligned picture, encoded. `together` are
+    the numbers of those that were seen in the same frame: certainly other people. `after` is the number
+    of the track that a cut ended in the same place right before this one, if it was not unlike, and how
+    alike they look, up to 1.
     """
 
     number: int

@@ -41,10 +41,8 @@ class SourceSet:
         Descriptors, one face a row, if the source has them.
     pictures : tuple of uint8 arrays (height, width) or (height, width, 3)
         A gray or RGB picture of each face, or none. If there are no descriptors, there are pictures.
-    array : str
-        Name of the array the faces were taken from, if the source has named arrays.
-    descriptor : str
-        What made the descriptors, if the source says so.
+    array, descriptor : str
+        What the array is called that the faces were taken from, and what made them, if the source says so.
     """
 
     id: str

@@ -124,25 +124,14 @@ class Kept:
 
 @dataclass(eq=False)
 class Track:
-    """One person through one shot.
+    """One person through one shot, from the first face to the last.
 
-    Parameters
-    ----------
-    number : int
-        Tracks are numbered from 0 in the order of their start, those of one frame from left to right.
-        Numbers of tracks that were dropped as noise are missing.
-    start, end : float
-        Seconds of the first and the last face.
-    seen : list of Kept
-        Faces in order of time, spread evenly.
-    total : int
-        How many faces were seen, kept or not.
-    together : set of int
-        Numbers of the tracks that were in a frame together with this one.
-    after : tuple of int and float, optional
-        The track that the cut before this one ended, and its likeness, if its face was nearby and not
-        unlike: a film may jump within one scene. Unless it was in the very same place, the likeness is no
-        more than `ELSEWHERE`. Whether it is the same person is for others to say (`lookalike.ingest.seen`).
+    Tracks are numbered from 0 in the order of their start, those of one frame from left to right; numbers
+    of tracks that were dropped as noise are missing. The faces that are kept of a `total` come in order
+    of time, spread evenly. `together` are the tracks that were in a frame together with this one. `after`
+    is the track that the cut before this one ended, and its likeness, if its face was nearby and not
+    unlike: a film may jump within one scene. Unless it was in the very same place, the likeness is no
+    more than `ELSEWHERE`. Whether it is the same person is for others to say (`lookalike.ingest.seen`).
     """
 
     number: int
@@ -157,21 +146,11 @@ class Track:
 class Tracker:
     """Joins faces to tracks, frame after frame, in memory that does not grow with the length of a shot.
 
-    A track is dropped as noise if it has fewer faces than `least`, unless its face was in every sampled
-    frame of its shot (a shot, or a film, too short for more), or if the detector was never sure of it
-    (`UNSURE`).
-
-    Parameters
-    ----------
-    most : int
-        Faces kept of a track. When they are more, every second is dropped, and from then on only every
-        second of those that would have been kept is: so they stay spread evenly over a track of any length.
-    gap : float
-        Seconds for which a track goes on without being seen.
-    least : int
-        Faces that a track needs.
-    encode : callable
-        Makes an aligned square into the bytes that are kept; called for kept faces only.
+    A track goes on for `gap` seconds without being seen. It is dropped as noise if it has fewer faces
+    than `least`, unless its face was in every sampled frame of its shot (a shot, or a film, too short for
+    more), or if the detector was never sure of it (`UNSURE`). When more than `most` of its faces are
+    kept, encoded, every second is dropped, and from then on only every second of those that would have
+    been kept is: so they stay spread evenly over a track of any length.
     """
 
     def __init__(

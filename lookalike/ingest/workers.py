@@ -193,24 +193,14 @@ def _named(path: Path, reason: LookalikeError) -> LookalikeError:
 class Workers:
     """Looks for faces in files; use it in a ``with`` statement.
 
-    Decoders are not made for files one does not trust: a damaged file can crash them. So they run in child
-    processes with limits on memory, time and what they may write; a child that dies or does not answer is
-    replaced, and only the file it was looking at is refused.
+    Decoders are not made for files one does not trust: a damaged file can crash them. So they run in
+    child processes with limits on memory, time and what they may write; a child that dies or does not
+    answer is replaced, and only the file it was looking at is refused. Where there are fewer files than
+    children could be, several threads look at each.
 
-    Parameters
-    ----------
-    settings : Settings
-        How to look.
-    count : int
-        How many children, or threads of fewer children where there are fewer files.
-    memory : int
-        Address space in bytes that a child may take for a file, where the system can limit it.
-    patience : float
-        How many seconds a child may be silent.
-    slowest : float
-        How many seconds it may take, beside that, for each second of film.
-    going : threading.Event, optional
-        While it is not set, children are not listened to: each waits as soon as it has a few faces to tell.
+    A child may take so much address space for a file, where the system can limit it, be silent for
+    `patience` seconds, and take `slowest` more for each second of film. While `going` is not set,
+    children are not listened to: each waits as soon as it has a few faces to tell.
     """
 
     def __init__(
@@ -257,19 +247,11 @@ class Workers:
     ) -> Iterator[tuple[int, Told]]:
         """Look at the files, and tell what was found.
 
-        `is_wanted` is asked with the number of a file, on any thread, before it is opened.
-
-        Yields
-        ------
-        tuple of int and float, SeenTrack, SeenFile, LookalikeError or None
-            Number of the file, from 0 and rising; then how many seconds of it have been looked at, or a track
-            it shows, or that it is done (a `SeenFile` without tracks), or why it is refused, or None if it
-            was not wanted. Every file ends with one of the last three.
-
-        Raises
-        ------
-        LookalikeError
-            If it is closed meanwhile, on another thread.
+        `is_wanted` is asked with the number of a file, on any thread, before it is opened. Told is
+        the number of the file, from 0 and rising; then how many seconds of it have been looked at, or
+        a track it shows, or that it is done (a `SeenFile` without tracks), or why it is refused, or
+        None if it was not wanted. Every file ends with one of the last three. LookalikeError is
+        raised if it is closed meanwhile, on another thread.
         """
         queues: dict[int, Queue[Told]] = {}
         ready = {number: threading.Event() for number in range(len(paths))}
@@ -367,18 +349,10 @@ def _told(child: LookingChild, path: Path, threads: int, is_wanted: Callable[[],
 
 @dataclass(frozen=True)
 class Gathered:
-    """Everything that one file shows, described.
+    """Everything that one file shows, described, and what could not be read of it; or why it is refused.
 
-    Parameters
-    ----------
-    tracks : sequence of tuples of SeenTrack and float32 array (n, d)
-        Who it shows; jumps are joined, mixed tracks parted. Nobody if it was not wanted.
-    remark : str
-        What could not be read of it, if anything.
-    reason : LookalikeError, optional
-        Why the file is refused.
-    captured : str or None
-        When it was taken, as `MediaFile.captured` writes it; None if it was not looked at.
+    It shows nobody if it was not wanted. Jumps are joined, mixed tracks parted. `captured` is as
+    `MediaFile.captured` writes it; None if it was not looked at.
     """
 
     tracks: Sequence[Described] = ()
@@ -395,11 +369,9 @@ def gather(
 ) -> Iterator[tuple[int, float | Gathered]]:
     """Look at files and describe their faces by a part; `is_wanted` is as of `Workers.look`.
 
-    Yields
-    ------
-    tuple of int and float or Gathered
-        Number of the file, from 0 and rising; then how many seconds of it have been looked at, or all that it
-        shows, with which every file ends. Only so many files are begun and not ended as there are workers.
+    Told is the number of the file, from 0 and rising; then how many seconds of it have been looked at, or
+    all that it shows, with which every file ends. Only so many files are begun and not ended as there are
+    workers.
     """
 
     def described(track: SeenTrack) -> Described:

@@ -181,27 +181,16 @@ def create_app(
 
     Parameters
     ----------
-    path : Path
-        The gallery file.
     token : str
         The secret of the printed address, which lets one browser in, once.
     hosts : collection of str
         Names and ports by which the server is reached, as in ``127.0.0.1:8417``.
     most_upload : int
         Largest upload, in bytes.
-    engine : Engine or str, optional
-        Where sets are compared.
-    folder : Path, optional
-        Films and photos that are taken in while the page is looked at.
-    tell : callable
-        Given sentences about that, for the terminal.
+    path, engine, folder, tell
+        As of `Parts`.
     keys : Keys
         Those of programs, which need no token.
-
-    Raises
-    ------
-    NotFound, GalleryUnreadable, StorageFailed
-        If the gallery cannot be opened.
     """
     parts = Parts(path, engine, folder, tell)
 

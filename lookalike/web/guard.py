@@ -64,22 +64,10 @@ Say = Callable[[Request, int, str], Response]
 
 
 class Guard:
-    """Lets through what our own page asks, and nothing else.
+    """Lets through to an app what our own page asks, and nothing else.
 
-    Parameters
-    ----------
-    app : ASGIApp
-        What is guarded.
-    token : str
-        The secret in the printed address; it works once.
-    hosts : collection of str
-        Names and ports by which the server is reached, as in ``127.0.0.1:8417``.
-    say : callable
-        Makes the answer out of a request, a status and a sentence.
-    most_upload : int
-        Largest upload in bytes.
-    keys : Keys
-        Those of programs.
+    The parameters are those of `create_app`; `say` makes the answer out of a request, a status and a
+    sentence.
     """
 
     def __init__(

@@ -330,19 +330,10 @@ def _back(request: Request, place: str) -> str:
 
 
 def ways_back(found: SearchView, known: Judged) -> dict[str, list[int]]:
-    """The decisions that confirm or reject sets for a query.
+    """The decisions that confirm or reject sets for a query: their numbers, by the key of each set.
 
-    Parameters
-    ----------
-    found : SearchView
-    known : Judged
-        What all decisions say.
-
-    Returns
-    -------
-    dict of str to list of int
-        Key of a set, and the numbers of the decisions that stand between it and the person of the query.
-        Without those that a name holds there, or that were seen side by side with the person.
+    They stand between it and the person of the query, of whom `known` says what is decided. Sets that a
+    name holds there, or that were seen side by side with the person, have none.
     """
     own = {found.query.id, *(one.id for one in found.confirmed)}
     ways: dict[str, list[int]] = {}

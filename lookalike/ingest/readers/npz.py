@@ -118,19 +118,11 @@ class Archive:
 
 
 def npy_header(stream: IO[bytes], size: int, what: str, refusal: Callable[[str], BadInput]) -> Header:
-    """Read what an array in the .npy format says of itself, and hold it against its size.
+    """Read what an array in the .npy format says of itself, and hold it against its size, header included.
 
-    Parameters
-    ----------
-    stream : binary stream
-        At the start of the array; afterwards at the start of its numbers.
-    size : int
-        How many bytes the array has, its header included.
-    what : str
-        What a sentence calls the array.
-    refusal : callable
-        Makes an error of a sentence without its subject: if the array is made of Python objects, or its
-        claim cannot be true.
+    The stream stands at the start of the array, and afterwards at that of its numbers. A sentence calls
+    the array `what`; `refusal` makes an error of one without its subject, if the array is made of Python
+    objects, or its claim cannot be true.
     """
     try:
         version = npy.read_magic(stream)
