@@ -143,16 +143,6 @@ class Person:
     hair: Hair
     skin: Skin
 
-    def traits(self) -> NDArray[np.float64]:
-        """All traits in order, each scaled so that its range is 0 to 1."""
-        scaled = [
-            (getattr(group, trait.name) - trait.metadata["low"])
-            / (trait.metadata["high"] - trait.metadata["low"])
-            for group in (self.head, self.eyes, self.brows, self.nose, self.mouth, self.hair, self.skin)
-            for trait in fields(group)
-        ]
-        return np.array(scaled)
-
 
 def draw_person(seed: int, index: int) -> Person:
     """Draw one person of a world; the same whoever else is drawn.

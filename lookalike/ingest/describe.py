@@ -125,19 +125,9 @@ class Describer:
 def choose_descriptor(held: str | None, given: str | None, model_file: str | None = None) -> Descriptor:
     """The descriptor for footage, checked: the one that is given, that of the gallery, or the default.
 
-    Parameters
-    ----------
-    held : str or None
-        What describes the gallery; None if it is empty.
-    given : str or None
-        What the user asks for.
-    model_file : str or None
-        Where the file of the gallery's model was last seen, if it has one.
-
-    Raises
-    ------
-    BadInput, NotFound, Conflict
-        If there is no such, something it needs is missing, or the gallery is described otherwise.
+    `held` describes the gallery, and is None if that is empty; `model_file` is where the file of its
+    model was last seen, if it has one. Raises BadInput, NotFound or Conflict if there is no such
+    descriptor, something it needs is missing, or the gallery is described otherwise.
     """
     if held is not None and not is_part(held):
         raise Conflict(
@@ -296,18 +286,11 @@ REDUCED: Final = 256
 
 @dataclass(frozen=True)
 class Framing:
-    """How crops are cut.
+    """How crops are cut, whose width and height are `size`, in pixels.
 
-    Parameters
-    ----------
-    region : tuple of four floats
-        Left, top, right, bottom of a crop in the aligned square, as shares of its side; it may reach beyond.
-    size : tuple of two ints
-        Width and height of crops, in pixels.
-    largest : tuple of two ints
-        Width and height up to which a picture may be a crop.
-    fills : float or None
-        Which share of the height of a crop its face takes; None if the detector does not see faces in them.
+    The region is left, top, right, bottom of a crop in the aligned square, as shares of its side; it may
+    reach beyond. A picture may be a crop up to the width and height `largest`. The face takes so much of
+    the height of a crop (`fills`); None if the detector does not see faces in them.
     """
 
     region: Region

@@ -216,17 +216,11 @@ def _bytes(field: Field) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """One face of a picture.
+    """One face of a picture, and how sure the detector is, from 0 to 1.
 
-    Parameters
-    ----------
-    box : tuple of four floats
-        Left, top, width and height in pixels of the picture; it may reach over the edge.
-    landmarks : float64 array (5, 2)
-        x and y of the eye that is left in the picture, the other eye, the tip of the nose, and the corners of
-        the mouth, left in the picture first.
-    score : float
-        How sure the detector is, from 0 to 1.
+    The box is left, top, width and height in pixels; it may reach over the edge. The landmarks (5, 2) are
+    x and y of the eye that is left in the picture, the other eye, the tip of the nose, and the corners of
+    the mouth, left in the picture first.
     """
 
     box: tuple[float, float, float, float]

@@ -57,12 +57,8 @@ def read_picture(path: Path) -> Picture:
     """Read a picture file, turned the right way up: gray (height, width), or RGB (height, width, 3).
 
     The format is recognised by content, never by name. Transparent parts become black; of several frames
-    or pages the first is read. The array is not to be written to.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, it may not be read, is not a picture, is damaged or too large.
+    or pages the first is read. The array is not to be written to. Raises NotFound or BadInput if there is
+    no such file, it may not be read, is not a picture, is damaged or too large.
     """
     if is_folder(path):
         raise BadInput(f"{readable(path)!r} is a folder: give a picture file")

@@ -56,16 +56,10 @@ ADVICE: Final = "it is damaged, copy it again or leave it out"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a child may take, where the system can limit it.
+    """What a child may take, where the system can limit it, with the modules that it loads before.
 
-    Parameters
-    ----------
-    memory : int
-        Address space in bytes, beyond its libraries; no message has more bytes.
-    seconds : float, optional
-        Time of a processor for a message.
-    libraries : tuple of str
-        Modules that are loaded before the limits hold, which count what is in use by then.
+    Address space is in bytes, beyond that which is in use then, and no message has more bytes; the time
+    is that of a processor for a message.
     """
 
     memory: int
@@ -116,11 +110,6 @@ class Sandbox:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    @property
-    def pid(self) -> int:
-        """Its process number."""
-        return self._process.pid
 
     def close(self) -> None:
         """End it."""

@@ -75,7 +75,8 @@ def read_source(
     A folder of pictures has a set for each folder in it, YouTube Faces one for each video, an ``.npz`` or
     Parquet file those that its rows say, a list of templates (IJB) or tracks (MOT) one for each of them;
     a picture is a set of one face. What can be checked without reading every face is checked here, before
-    the first set is handed out.
+    the first set is handed out. Sets come in the order of the source, with one at a time in memory where
+    the source allows it.
 
     Parameters
     ----------
@@ -92,11 +93,6 @@ def read_source(
     columns : mapping of str to str, optional
         What columns of a Parquet file, or arrays of an ``.npz`` file, are called that we call otherwise, as
         ``{"set_id": "video"}``.
-
-    Returns
-    -------
-    iterator of SourceSet
-        In the order of the source, with one set at a time in memory where the source allows it.
 
     Raises
     ------

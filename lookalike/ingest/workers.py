@@ -53,11 +53,6 @@ class LookingChild:
         self._workers = workers
         self._sandbox: Sandbox | None = None
 
-    @property
-    def pid(self) -> int | None:
-        """Its process number, if it runs."""
-        return None if self._sandbox is None else self._sandbox.pid
-
     def look(self, path: Path, threads: int = 1) -> Iterator[Told]:
         """Tell what one file shows, on so many threads; the last item is a SeenFile or an error."""
         began = False
@@ -231,10 +226,6 @@ class Workers:
     def is_over(self) -> bool:
         """Whether it was closed."""
         return self._over.is_set()
-
-    def pids(self) -> list[int]:
-        """Process numbers of the children that run."""
-        return [child.pid for child in self._children if child.pid is not None]
 
     def close(self) -> None:
         """End the children."""

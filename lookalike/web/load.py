@@ -148,7 +148,7 @@ class Quota:
 
     def __init__(self, waiting: int = MOST_WAITING, size: int = MOST_BYTES) -> None:
         self.waiting, self.size = waiting, size
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._taken: dict[str, int] = {}
         self._unread: set[str] = set()
 
@@ -165,7 +165,7 @@ class Quota:
         finally:
             with self._lock:
                 if key in self._unread:
-                    self._give_back(key)
+                    self.give_back(key)
 
     def grow(self, key: str, size: int, folder: Path) -> None:
         """Make room for an upload of which so many bytes have come by now; raises as `reading`."""
@@ -187,7 +187,8 @@ class Quota:
     def give_back(self, key: str) -> None:
         """Forget an upload whose files are deleted."""
         with self._lock:
-            self._give_back(key)
+            self._taken.pop(key, None)
+            self._unread.discard(key)
 
     def _hold(self, key: str, size: int, folder: Path) -> None:
         with self._lock:
@@ -202,10 +203,6 @@ class Quota:
             if key not in self._taken:
                 self._unread.add(key)
             self._taken[key] = size
-
-    def _give_back(self, key: str) -> None:
-        self._taken.pop(key, None)
-        self._unread.discard(key)
 
 
 class WeighedRoute(APIRoute):

@@ -157,16 +157,9 @@ class Uploads:
         """Copy files, each with its name, into a private place and begin to look through them.
 
         What is neither photo nor film is left out, and told, if others are. The upload goes by the
-        key, if there is room for that in the quota already.
-
-        Raises
-        ------
-        BadInput
-            If there is none, too many, or each is neither photo nor film.
-        Conflict
-            If too many wait to be looked through.
-        StorageFailed
-            If there is no room for them.
+        key, if there is room for that in the quota already. Raises BadInput if there is none, too
+        many, or each is neither photo nor film; Conflict if too many wait; StorageFailed if there is
+        no room for them.
         """
         upload = Upload(key or secrets.token_hex(8), "")
         return self._take(upload, files, lambda job: upload.key, held=True)

@@ -38,11 +38,8 @@ def read_folder(path: Path, most: int | None = None) -> Iterator[SourceSet]:
     names are checked here, the pictures when their set is reached: those of one set are in memory at a
     time, at most so many, evenly spread.
 
-    Raises
-    ------
-    BadInput
-        If no picture is found, a folder or picture cannot be read, one is a link that leads out of the
-        folder, or a name cannot be used.
+    Raises BadInput if no picture is found, a folder or picture cannot be read, one is a link that leads
+    out of the folder, or a name cannot be used.
     """
     albums, others = _albums(path)
     logger.info("a folder of %d sets; %d files that are no pictures were ignored", len(albums), others)

@@ -97,17 +97,10 @@ def join_features(
     sources : sequence of str (N,)
         Where each face of the list came from.
     features : Path
-        An .npy file, or an .npz file, with an array of floats (N, d): row i describes face i of the
-        list. The first is never read whole, however large it is.
-    array : str, optional
-        Which array of an .npz file; the only one of floats (N, d) unless given.
-    most : int, optional
-        Keep at most so many faces of a set, evenly spread.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the features file and what is wrong with it.
+        An .npy file, which is never read whole, or an .npz file, with an array of floats (N, d): row i
+        describes face i of the list.
+    array, most
+        As of `read_source`; by default the only array of floats (N, d).
     """
     if _is_npy(features):
         name, rows = NAME, _mapped(features, array, path, len(sources))

@@ -70,7 +70,8 @@ def read_mat(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> 
         file.seek(0)
         read = scipy.io.loadmat(file, appendmat=False, variable_names=wanted)
         found = {name: _values(name, read[name]) for name in wanted}
-        if sum(map(_size, found.values())) > MOST_BYTES:
+        sizes = (sum(map(len, one)) if isinstance(one, list) else one.nbytes for one in found.values())
+        if sum(sizes) > MOST_BYTES:
             raise _Refused(_too_large(MOST_BYTES))
         return found
 
@@ -149,10 +150,6 @@ def _text(name: str, item: Any) -> str:
     if isinstance(item, str):
         return str(item)
     raise _Refused(f"has a cell in {name!r} that is no text: only cells of text are read, save them so")
-
-
-def _size(values: Values) -> int:
-    return sum(map(len, values)) if isinstance(values, list) else values.nbytes
 
 
 def _too_large(most: int) -> str:

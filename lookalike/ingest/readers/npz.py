@@ -76,7 +76,13 @@ class Archive:
         true.
         """
         with self._open(name) as member:
-            return self._checked_header(name, member)
+            size = self._zip.getinfo(f"{name}.npy").file_size
+            header = npy_header(member, size, repr(name), self.refusal)
+        if size > MOST_BYTES:
+            raise self.refusal(
+                f"has {size / 2**30:.0f} GiB in {name!r}, more than {MOST_BYTES >> 30} GiB: split it"
+            )
+        return header
 
     def read(self, name: str) -> NDArray[Any]:
         """An array; BadInput as for `header`, or if the data are damaged or do not fit in memory."""
@@ -88,7 +94,7 @@ class Archive:
                 needed = prod(shape) * dtype.itemsize / 2**30
                 raise self.refusal(f"needs {needed:.1f} GiB of memory for {name!r}: split it") from None
             except ZIP_ERRORS as reason:
-                raise self._damaged(name, reason) from None
+                raise _damaged(repr(name), reason, self.refusal) from None
         return array
 
     def refusal(self, text: str) -> BadInput:
@@ -102,19 +108,7 @@ class Archive:
             there = ", ".join(self.names()) or "no arrays at all"
             raise self.refusal(f"has no array {name!r}: it has {there}") from None
         except ZIP_ERRORS as reason:
-            raise self._damaged(name, reason) from None
-
-    def _checked_header(self, name: str, member: IO[bytes]) -> Header:
-        size = self._zip.getinfo(f"{name}.npy").file_size
-        header = npy_header(member, size, repr(name), self.refusal)
-        if size > MOST_BYTES:
-            raise self.refusal(
-                f"has {size / 2**30:.0f} GiB in {name!r}, more than {MOST_BYTES >> 30} GiB: split it"
-            )
-        return header
-
-    def _damaged(self, name: str, reason: Exception) -> BadInput:
-        return _damaged(repr(name), reason, self.refusal)
+            raise _damaged(repr(name), reason, self.refusal) from None
 
 
 def npy_header(stream: IO[bytes], size: int, what: str, refusal: Callable[[str], BadInput]) -> Header:
@@ -173,32 +167,20 @@ class _Contents(NamedTuple):
 def read_npz(
     path: Path, array: str | None = None, most: int | None = None, columns: Mapping[str, str] | None = None
 ) -> Iterator[SourceSet]:
-    """Find the sets of a file of NumPy arrays, in the order of `set_names`.
+    """Find the sets of a file of NumPy arrays, in the order of `set_names`; parameters as of `read_source`.
 
     The file has `image_set` (N,), the set of each row as a whole number from 0 to S - 1; `set_names`
     (S,), the ids; and the faces: `images`, uint8 (N, height, width) or (N, height, width, 3), or
     descriptors, floats (N, d). `image_names` (N,) says where each face came from; without it, that is
-    ``file.npz#row``. Rows of a set may be scattered; their order is kept. The whole file is checked here:
-    if a row is wrong, no set is handed out. The compressed array cannot be read in pieces, so it is in
-    memory until the last set was handed out.
+    ``file.npz#row``. By choice of columns ``set_id`` is an array of N names or whole numbers, the set of
+    each row, instead of the first two, and ``source`` one of N texts instead of the last. Rows of a set
+    may be scattered; their order is kept. The whole file is checked here: if a row is wrong, no set is
+    handed out. The compressed array cannot be read in pieces, so it is in memory until the last set was
+    handed out.
 
-    Parameters
-    ----------
-    path : Path
-        An ``.npz`` file.
-    array : str, optional
-        The array of faces. By default `images` or, without it, the only array of floats (N, d).
-        With descriptors, the pictures of `images` come along if there are such.
-    most : int, optional
-        Keep at most so many faces of a set, evenly spread.
-    columns : mapping of str to str, optional
-        ``set_id``: an array of N names or whole numbers, the set of each row, instead of `image_set` and
-        `set_names`; ``source``: one of N texts instead of `image_names`.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file, and the array that is missing or wrong.
+    Faces are taken from `images` or, without it, from the only array of floats (N, d), unless an array is
+    chosen. With descriptors, the pictures of `images` come along if there are such. Raises NotFound or
+    BadInput, naming the file, and the array that is missing or wrong.
     """
     with Archive(path) as archive:
         contents = _contents(archive, array, columns or {})

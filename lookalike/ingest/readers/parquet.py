@@ -333,29 +333,17 @@ def column_names(path: Path) -> list[str]:
 def read_parquet(
     path: Path, array: str | None = None, most: int | None = None, columns: Mapping[str, str] | None = None
 ) -> Iterator[SourceSet]:
-    """Find the sets of a Parquet file with one row for each face.
+    """Find the sets of a Parquet file with one row for each face; parameters as of `read_source`.
 
-    The columns are `set_id`, text or whole numbers; the faces, a list of floats of one length; and, if
-    they are there, `source` (text), `frame`, `time` or `t` (in seconds) and a box `x`, `y`, `w`, `h`,
-    which together say where a face came from. Without `source`, that is ``file.parquet#row``. No other
-    column is read, so nobody's name is. The ids are read first, and checked here; then every set is
-    handed out as soon as its last row was seen. Rows of a set may be scattered, but only those of sets
-    that are not complete are in memory: little if the rows are sorted by set.
+    The columns are `set_id`, text or whole numbers; the faces, the only list of floats of one length
+    unless an array is chosen; and, if they are there, `source` (text), `frame`, `time` or `t` (in
+    seconds) and a box `x`, `y`, `w`, `h`, which together say where a face came from. Without `source`,
+    that is ``file.parquet#row``. No other column is read, so nobody's name is. The ids are read first,
+    and checked here; then every set is handed out as soon as its last row was seen. Rows of a set may be
+    scattered, but only those of sets that are not complete are in memory: little if the rows are sorted
+    by set.
 
-    Parameters
-    ----------
-    path : Path
-    array : str, optional
-        The column of faces; the only one of lists of floats unless given.
-    most : int, optional
-        Keep at most so many faces of a set, evenly spread.
-    columns : mapping of str to str, optional
-        What `COLUMNS` are called in this file.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file, the column, and the row (from 0) that is wrong.
+    Raises NotFound or BadInput, naming the file, the column, and the row (from 0) that is wrong.
     """
     with Table(path, columns) as table:
         column = table.choice(array)

@@ -422,33 +422,18 @@ def array_names(path: Path) -> list[str]:
 
 
 def read_youtube_faces(path: Path, array: str | None = None, most: int | None = None) -> Iterator[SourceSet]:
-    """Find the sets of the YouTube Faces data set.
+    """Find the sets of the YouTube Faces data set, with one video at a time in memory.
 
-    A set is a video, called ``<Subject_Name>/<video>`` whichever part it is read from; sets come
-    by subject, then by the number of the video. All names are checked here, files when their set is
-    reached.
+    A set is a video, called ``<Subject_Name>/<video>`` whichever part it is read from; sets come by
+    subject, then by the number of the video. All names are checked here, files when their set is reached.
+    The path is the root of the data set, or its ``descriptors_DB``, ``aligned_images_DB`` or
+    ``frame_images_DB``. The array is ``aligned_video/VID_DESCS_LBP`` or another descriptor, by default of
+    aligned faces; or ``aligned_images_DB``, ``frame_images_DB`` for the pictures in the root. By default
+    it is the first of these that is there. At most so many faces are kept of a set, evenly spread over
+    its frames with the first and the last.
 
-    Parameters
-    ----------
-    path : Path
-        The root of the data set, or its ``descriptors_DB``, ``aligned_images_DB`` or ``frame_images_DB``.
-    array : str, optional
-        ``aligned_video/VID_DESCS_LBP`` or another descriptor, by default of aligned faces; or
-        ``aligned_images_DB``, ``frame_images_DB`` for the pictures in the root. By default the first
-        of these that is there.
-    most : int, optional
-        Most faces of a set, evenly spread over its frames with the first and the last; by default all.
-
-    Returns
-    -------
-    iterator of SourceSet
-        With one video at a time in memory: descriptors as float32, or pictures.
-
-    Raises
-    ------
-    BadInput
-        If there is no such data or array, or `most` is not a whole number from 1 up. Later, if a
-        file is damaged or has no face that can be used.
+    Raises BadInput if there is no such data or array, or `most` is not a whole number from 1 up; later,
+    if a file is damaged or has no face that can be used.
     """
     check_most(most)
     parts = parts_at(path)
