@@ -233,7 +233,8 @@ def paint_nose(canvas: Canvas) -> None:
         ),
         closed=True,
     )
-    height = _forward(under[:, 0], wing, lift)
+    # How far the base of the nose stands out, across its width.
+    height = np.asarray(lift * np.clip(1 - (under[:, 0] / wing) ** 2, 0, 1), dtype=np.float64)
     canvas.fill(canvas.on_face(under, height), shade(skin, 0.68), 0.55)
     for sign in (-1.0, 1.0):
         nostril = ellipse(
@@ -313,11 +314,6 @@ def paint_mouth(canvas: Canvas) -> None:
 
 def _between(canvas: Canvas, above: Points, below: Points) -> Points:
     return canvas.on_face(np.concatenate([above, below[::-1]]), 0.03)
-
-
-def _forward(x: Points, wing: float, lift: float) -> Points:
-    """How far the base of the nose stands out, across its width."""
-    return np.asarray(lift * np.clip(1 - (x / wing) ** 2, 0, 1), dtype=np.float64)
 
 
 # Marks on the skin: blush, freckles, lines of age.

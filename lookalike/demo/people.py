@@ -155,9 +155,11 @@ def draw_person(seed: int, index: int) -> Person:
     family = family_of(index)
     own = OWN_SHARE[index // FAMILIES % FAMILY_SIZE]
     clan = (1 - own) * CLAN_SHARE
+    # Two families that grow up together make a clan.
+    clan_number = family // FAMILIES * (FAMILIES // 2) + family % (FAMILIES // 2)
     # Shares of variance sum to one, so each trait stays standard normal before it is spread over its range.
     latent = (
-        np.sqrt(clan) * _normals(seed, _CLAN, _clan_of(family))
+        np.sqrt(clan) * _normals(seed, _CLAN, clan_number)
         + np.sqrt(1 - own - clan) * _normals(seed, _FAMILY, family)
         + np.sqrt(own) * _normals(seed, _OWN, index)
     )
@@ -178,11 +180,6 @@ def draw_person(seed: int, index: int) -> Person:
 def family_of(index: int) -> int:
     """Which family the person with this index belongs to."""
     return index // (FAMILIES * FAMILY_SIZE) * FAMILIES + index % FAMILIES
-
-
-def _clan_of(family: int) -> int:
-    """Two families that grow up together make a clan."""
-    return family // FAMILIES * (FAMILIES // 2) + family % (FAMILIES // 2)
 
 
 _TRAITS: Final = sum(len(fields(kind)) for kind in _GROUPS)

@@ -303,15 +303,11 @@ class Framing:
 
         One that shows no face to the detector may be one, as others are.
         """
-        if not self.may_be_crop(*picture.shape[1::-1]):
+        if picture.shape[1] > self.largest[0] or picture.shape[0] > self.largest[1]:
             return False
         found = [] if self.fills is None else detector.find(picture)
         largest = max((face.box[3] for face in found), default=None)
         return largest is None or largest >= SMALLER * (self.fills or 0.0) * picture.shape[0]
-
-    def may_be_crop(self, width: int, height: int) -> bool:
-        """Whether a picture of this size may be a crop."""
-        return width <= self.largest[0] and height <= self.largest[1]
 
     def cut(self, square: Picture) -> Picture:
         """Cut an aligned square as a crop; what lies beyond its edge is as the edge."""

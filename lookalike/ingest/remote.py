@@ -159,7 +159,7 @@ def gather_elsewhere(
     """Have files looked at and their faces described by the workers of an engine.
 
     `is_wanted` is asked with the number of a file before it is sent to a worker; `content_of` gives its
-    SHA-256. Told is the number of the file, from 0 and rising, and all that it shows. A file is not sent
+    SHA-256. Yields the number of the file, from 0 and rising, and all that it shows. A file is not sent
     while another of the same content is with a worker, but when that has been yielded and is still
     wanted. LookalikeError is raised if a worker cannot look at any file, for instance because a library
     is missing there.

@@ -25,7 +25,7 @@ from lookalike.ingest.readers.lists import (
     read_rttm,
 )
 from lookalike.ingest.readers.npz import COLUMNS as NPZ_COLUMNS
-from lookalike.ingest.readers.npz import Archive, read_npz
+from lookalike.ingest.readers.npz import read_npz
 from lookalike.ingest.readers.parquet import COLUMNS as PARQUET_COLUMNS
 from lookalike.ingest.readers.parquet import column_names, is_parquet, read_parquet
 from lookalike.ingest.readers.youtube_faces import array_names as youtube_names
@@ -184,14 +184,9 @@ def _one_picture(path: Path, most: int | None) -> Sets:
     return iter([found])
 
 
-def _archive_names(path: Path) -> list[str]:
-    with Archive(path) as archive:
-        return archive.names()
-
-
 # How the start of a file tells its kind; texts come last, since they have no magic number.
 _FILES: Final[tuple[tuple[Callable[[bytes], bool], _Kind], ...]] = (
-    (lambda start: start.startswith(ZIP_MAGIC), _Arrays(read_npz, _archive_names, NPZ_COLUMNS)),
+    (lambda start: start.startswith(ZIP_MAGIC), _Arrays(read_npz, feature_names, NPZ_COLUMNS)),
     (is_parquet, _Arrays(read_parquet, column_names, PARQUET_COLUMNS)),
     (looks_like_picture, _Pictures(_one_picture)),
     (is_ijb, _List(read_ijb)),

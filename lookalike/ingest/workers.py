@@ -238,7 +238,7 @@ class Workers:
     ) -> Iterator[tuple[int, Told]]:
         """Look at the files, and tell what was found.
 
-        `is_wanted` is asked with the number of a file, on any thread, before it is opened. Told is
+        `is_wanted` is asked with the number of a file, on any thread, before it is opened. Yields
         the number of the file, from 0 and rising; then how many seconds of it have been looked at, or
         a track it shows, or that it is done (a `SeenFile` without tracks), or why it is refused, or
         None if it was not wanted. Every file ends with one of the last three. LookalikeError is
@@ -360,7 +360,7 @@ def gather(
 ) -> Iterator[tuple[int, float | Gathered]]:
     """Look at files and describe their faces by a part; `is_wanted` is as of `Workers.look`.
 
-    Told is the number of the file, from 0 and rising; then how many seconds of it have been looked at, or
+    Yields the number of the file, from 0 and rising; then how many seconds of it have been looked at, or
     all that it shows, with which every file ends. Only so many files are begun and not ended as there are
     workers.
     """

@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection
 from hmac import compare_digest
 from http import HTTPStatus
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -136,7 +136,8 @@ class Guard:
         if not (from_page or self._shows_key(request)):
             return self._say(request, 403, "Changes are made from the page itself, or as its manual says.")
         wanted = "multipart/form-data" if request.scope["path"] in UPLOADS else "application/json"
-        if request.method == "POST" and _content_type(headers) != wanted:
+        given = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if request.method == "POST" and given != wanted:
             return self._say(request, 415, f"This must be sent as {wanted}.")
         return None
 
@@ -181,7 +182,3 @@ class Guard:
 def _route(scope: Scope) -> str:
     """The pattern that a request matched: what stands in its place may name somebody, and is not logged."""
     return str(getattr(scope.get("route"), "path", "no known address"))
-
-
-def _content_type(headers: Headers) -> str:
-    return headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -25,10 +25,8 @@ class View(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Ask(BaseModel):
+class Ask(View):
     """Something that is asked for; a field that is not known is a mistake of whoever asks."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class FaceView(View):

@@ -298,11 +298,6 @@ FRAME_NAMES: Final = "VID_DESCS_FILENAMES"
 DIMENSIONS: Final = {"VID_DESCS_LBP": 1770, "VID_DESCS_CSLBP": 480, "VID_DESCS_FPLBP": 560}
 
 
-def described_by(videos: Sequence[Video]) -> list[list[str]]:
-    """Names of the descriptors that the file of each video has."""
-    return [[key for key in mat_names(video.place) if key in DIMENSIONS] for video in videos]
-
-
 def read_descriptors(videos: Sequence[Video], key: str, array: str, most: int | None) -> Iterator[SourceSet]:
     """Read the descriptors of video after video, with one of them in memory at a time.
 
@@ -314,8 +309,7 @@ def read_descriptors(videos: Sequence[Video], key: str, array: str, most: int | 
     Raises NotFound or BadInput when a file is reached that cannot be read, has no such array, or no frame
     that can be used.
     """
-    for video in videos:
-        yield _described_set(video, key, array, most)
+    return (_described_set(video, key, array, most) for video in videos)
 
 
 def _described_set(video: Video, key: str, array: str, most: int | None) -> SourceSet:
@@ -413,8 +407,12 @@ def array_names(path: Path) -> list[str]:
         if DESCRIPTORS in parts:
             found = find_videos(DESCRIPTORS, parts[DESCRIPTORS])
             there = [variant for variant in VARIANTS if variant in found]
-            keys = described_by([found[variant][0] for variant in there])
-            names = [f"{variant}/{key}" for variant, own in zip(there, keys, strict=True) for key in own]
+            names = [
+                f"{variant}/{key}"
+                for variant in there
+                for key in mat_names(found[variant][0].place)
+                if key in DIMENSIONS
+            ]
     except LookalikeError:
         return []
     is_root = any(folder != path for folder in parts.values())
