@@ -22,27 +22,12 @@ from lookalike.resources import keep_runtime_quiet
 class ModelCard:
     """One model file. The package that holds it is found, and never imported: its code is not needed.
 
-    Parameters
-    ----------
-    name : str
-        What the model is called.
-    user : str
-        Which part of the program uses it, as a sentence begins: "the descriptor sface".
-    package : str
-        The package that holds the file, by the name under which Python imports it.
-    path : str
-        Where in the package the file lies.
-    size : int
-        Its length in bytes.
-    sha256 : str
-        SHA-256 of the file, which it must have: another file may be anything.
-    install : str
-        The command that brings it.
-    release : str
-        A release that holds the very file, as pip names it, for whoever has the package without it.
-    licence, source, training, weak : str
-        On which terms it may be used, where it comes from, what it was trained on as far as that is known,
-        and for whom it is known to be weak.
+    The part of the program that uses it is named as a sentence begins: "the descriptor sface". The
+    package goes by the name under which Python imports it, and the file by where it lies there; it must
+    have the SHA-256, for another file may be anything. `install` is the command that brings it, `release`
+    a release that holds the very file, as pip names it, for whoever has the package without it. The rest
+    tells on which terms it may be used, where it comes from, what it was trained on as far as that is
+    known, and for whom it is known to be weak.
     """
 
     name: str

@@ -32,28 +32,13 @@ EFFORT: Final = 2
 
 
 def align(picture: NDArray[np.uint8], landmarks: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Turn, scale and move a face onto the template.
+    """Turn, scale and move a face onto the template: (192, 192, 3) in RGB, black where there is no picture.
 
     The similarity (no shear, no mirror) is the one of least squares. Faces much larger than the square
     are first averaged over blocks of pixels: taking every tenth pixel would make patterns that are not
-    there.
-
-    Parameters
-    ----------
-    picture : uint8 array (height, width, 3) or (height, width)
-        RGB or gray.
-    landmarks : array (5, 2)
-        As `lookalike.ingest.detect.Found` has them.
-
-    Returns
-    -------
-    uint8 array (192, 192, 3)
-        RGB; black where the picture does not reach.
-
-    Raises
-    ------
-    BadInput
-        If the landmarks are not finite, all in one place or away from the picture, or this is no picture.
+    there. The picture is RGB or gray, the landmarks (5, 2) are as `lookalike.ingest.detect.Found` has
+    them. Raises BadInput if these are not finite, all in one place or away from the picture, or this is
+    no picture.
     """
     given, cv2 = checked(picture), opencv()
     move = similarity(landmarks)

@@ -31,17 +31,11 @@ from lookalike.resources import Need, check
 class Added:
     """What adding did.
 
-    Parameters
-    ----------
-    added, unchanged, grown : list of str
-        Ids of sets that are new, of ready-made ones that were there already, of those with more faces now.
-    files, known : int
-        How many photos and films were looked at, and how many had been before.
-    failed, remarks : list of (str, str)
-        Files that could not be read, or only in part, each with a sentence that says why.
-    barred : list of str
-        Files and ready-made sets that were left out, wholly or in part, since they must not enter; each has a
-        remark too.
+    Sets are new (`added`), ready-made ones that were there already (`unchanged`), or have more faces now
+    (`grown`). So many photos and films were looked at, and so many were known. Those that could not be
+    read, or only in part, have a sentence each that says why (`failed`, `remarks`). Files and ready-made
+    sets that were left out, wholly or in part, since they must not enter, are `barred`; each has a remark
+    too.
     """
 
     added: list[str] = field(default_factory=list)

@@ -69,25 +69,11 @@ class Region:
 class Header:
     """What a file says of itself; what it does not say is None or empty.
 
-    Parameters
-    ----------
-    rate : Fraction
-        Frames a second of a film; the mean, if it varies.
-    is_variable : bool
-        Whether the frames of a film come at a varying rate.
-    start : str
-        The time code of the first frame, as it is written in the film.
-    seconds : float
-        How long a film says it is.
-    size : tuple of two ints
-        Width and height of a photo as it is stored.
-    orientation : int
-        How a photo has to be turned to be seen upright, 1 to 8 as Exif counts.
-    applied : tuple of two floats
-        Width and height of the picture in which `regions` were marked.
-    regions : tuple of Region
-    content : str
-        SHA-256 of the photo that a sidecar of ours belongs to.
+    Of a film these are its frames a second (the mean, if they are variable), the time code of the first
+    frame as it is written, and how long it is; of a photo the width and height as it is stored, and how
+    it has to be turned to be seen upright, 1 to 8 as Exif counts. `applied` is the width and height of
+    the picture in which the regions were marked, `content` the SHA-256 of the photo that a sidecar of
+    ours belongs to.
     """
 
     rate: Fraction | None = None
