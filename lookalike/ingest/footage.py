@@ -93,27 +93,15 @@ def add_footage(
     at most the files that were being looked at, one for each processor, two for each of an engine: the
     same command goes on from there, and takes only what is new or has other content.
 
-    Parameters
-    ----------
-    gallery, sources, descriptor, track, tell
-        As for `ingest.add.add`; all sources are folders, photos and films.
-    settings : Settings, optional
-        How to look.
-    engine : Engine, optional
-        Whose workers look and describe, instead of children of this process; what they find is kept here, and
-        is the same.
-    workers : Workers, optional
-        The children that look, which whoever gives them may stop; they are closed at the end.
-    done : Added, optional
-        What is filled while the work goes on, and returned.
-    soon : bool
-        Whether the first sets are wanted soon: what takes least is looked at first, and time is not taken to
-        measure the pace. Otherwise files come in the order in which people list them.
+    Parameters are as of `ingest.add.add`; all sources are folders, photos and films. The workers of an
+    engine look and describe instead of children of this process; what they find is kept here, and is the
+    same. Whoever gives `workers` may stop them; they are closed at the end. `done` is filled while the
+    work goes on, and returned. If the first sets are wanted `soon`, what takes least is looked at first,
+    and time is not taken to measure the pace; otherwise files come in the order in which people list
+    them.
 
-    Raises
-    ------
-    BadInput, NotFound, Conflict
-        If a source is not there, the gallery is described otherwise, or a model is missing or another one.
+    Raises BadInput, NotFound or Conflict if a source is not there, the gallery is described otherwise, or
+    a model is missing or another one.
     """
     settings = settings or Settings()
     found = find_all(sources)

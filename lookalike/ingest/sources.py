@@ -97,8 +97,7 @@ def read_source(
     Raises
     ------
     NotFound, BadInput
-        If there is nothing at the path, or nothing we can read; if an option is given that it has no use for,
-        or one is missing that it needs.
+        If there is nothing at the path, or nothing we can read; an option has no use, or is missing.
     """
     path = Path(path)
     check_most(most)

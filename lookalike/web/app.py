@@ -177,20 +177,11 @@ def create_app(
     tell: Callable[[str], None] = lambda words: None,
     keys: Keys = NO_KEYS,
 ) -> FastAPI:
-    """The page and its JSON for one gallery.
+    """The page and its JSON for one gallery; the other parameters are those of `Parts`.
 
-    Parameters
-    ----------
-    token : str
-        The secret of the printed address, which lets one browser in, once.
-    hosts : collection of str
-        Names and ports by which the server is reached, as in ``127.0.0.1:8417``.
-    most_upload : int
-        Largest upload, in bytes.
-    path, engine, folder, tell
-        As of `Parts`.
-    keys : Keys
-        Those of programs, which need no token.
+    The token is the secret of the printed address, which lets one browser in, once. The hosts are names
+    and ports by which the server is reached, as in ``127.0.0.1:8417``; the keys are those of programs,
+    which need no token.
     """
     parts = Parts(path, engine, folder, tell)
 

@@ -86,21 +86,11 @@ def join_features(
     array: str | None = None,
     most: int | None = None,
 ) -> Iterator[SourceSet]:
-    """Make sets of a list of faces and the file that describes them.
+    """Make sets of a list of faces and the file that describes them; array and most as of `read_source`.
 
-    Parameters
-    ----------
-    path : Path
-        The list, for people to read.
-    groups : mapping
-        The faces of each set, as places in the list.
-    sources : sequence of str (N,)
-        Where each face of the list came from.
-    features : Path
-        An .npy file, which is never read whole, or an .npz file, with an array of floats (N, d): row i
-        describes face i of the list.
-    array, most
-        As of `read_source`; by default the only array of floats (N, d).
+    The path is that of the list, for people to read; the groups are the faces of each set, as places in
+    the list; the sources (N,) say where each face came from. The features are an .npy file, which is
+    never read whole, or an .npz file, with an array of floats (N, d): row i describes face i of the list.
     """
     if _is_npy(features):
         name, rows = NAME, _mapped(features, array, path, len(sources))
