@@ -31,8 +31,7 @@ def verify(
     repair: Annotated[
         bool,
         typer.Option(
-            "--repair",
-            help="Rebuild damaged derived tables; accept a file that lacks its journal.",
+            "--repair", help="Rebuild damaged derived tables; accept a file that lacks its journal."
         ),
     ] = False,
     json: Json = False,

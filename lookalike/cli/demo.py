@@ -47,24 +47,8 @@ SEEDS = (0, 1, 2)
 def run(folder: Path, seed: int, track: Track) -> Path:
     """Draw, add, index, train, compare methods, find, show why, report; end on one screen.
 
-    Parameters
-    ----------
-    folder : Path
-        Where everything goes; it may hold an earlier demo, which is replaced, but nothing else.
-    seed : int
-        Another seed draws other people.
-    track : callable
-        Shows progress.
-
-    Returns
-    -------
-    Path
-        The gallery.
-
-    Raises
-    ------
-    BadInput
-        If the folder holds something that no demo made.
+    The folder may hold an earlier demo, which is replaced, but nothing else (BadInput). The path of the
+    gallery is returned.
     """
     check_seed(seed)
     try:

@@ -46,21 +46,17 @@ class Finding(NamedTuple):
 
 
 def findings(folder: Path) -> list[Finding]:
-    """Try every part, the way it is used.
+    """Try every part, the way it is used, and look at the disk of a folder."""
+    from lookalike.kernels.threads import thread_count
 
-    Parameters
-    ----------
-    folder : Path
-        The disk of this folder is looked at.
-    """
     keep_runtime_quiet()
     found = [
         Finding("lookalike", True, f"{__version__} on Python {platform.python_version()}"),
-        Finding("processors", True, f"{_processors()} used (LOOKALIKE_THREADS sets how many)"),
+        Finding("processors", True, f"{thread_count()} used (LOOKALIKE_THREADS sets how many)"),
         Finding("memory", True, _size(free_memory())),
         Finding("disk", True, f"{_size(free_disk(folder))} in {folder.absolute()}"),
         _tried("videos", _films, "video"),
-        _tried("HEIC photos", _heic, "video"),
+        _tried("HEIC photos", lambda: _library("pillow_heif", "pillow-heif"), "video"),
         _tried("finding faces", _detector, "video"),
     ]
     # What reads a file of the user's cannot be tried without it; the library can.
@@ -90,10 +86,6 @@ def _films() -> str:
     missing = [name for name in wanted if name not in av.codecs_available]
     said = f"PyAV {av.__version__}, FFmpeg {av.ffmpeg_version_info}"
     return f"{said}, without {', '.join(missing)}" if missing else f"{said}, all usual codecs"
-
-
-def _heic() -> str:
-    return _library("pillow_heif", "pillow-heif")
 
 
 def _detector() -> str:
@@ -136,12 +128,6 @@ def _library(module: str, package: str | None = None) -> str:
         return f"{package or module} {version(package or module)}"
     except PackageNotFoundError:
         return package or module
-
-
-def _processors() -> int:
-    from lookalike.kernels.threads import thread_count
-
-    return thread_count()
 
 
 def _size(size: int | None) -> str:

@@ -134,9 +134,6 @@ def read_question(
     return Question(together.asked, ids, together)
 
 
-# Commands that ask a gallery: find, explain.
-
-
 def find(
     gallery: GalleryPath,
     queries: Queries = None,
@@ -158,8 +155,7 @@ def find(
     picture: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="Also draw the answers, or the faces to choose from, to this PNG file.",
+            metavar="FILE", help="Also draw the answers, or the faces to choose from, to this PNG file."
         ),
     ] = None,
     export: Annotated[

@@ -73,15 +73,10 @@ def forget(
     barred: Annotated[bool, typer.Option("--blocked", help="Forget nothing; show the block list.")] = False,
     unbar: Annotated[
         int | None,
-        typer.Option(
-            "--unblock",
-            metavar="N",
-            help="Forget nothing; take entry N off the block list.",
-        ),
+        typer.Option("--unblock", metavar="N", help="Forget nothing; take entry N off the block list."),
     ] = None,
     now: Annotated[
-        bool,
-        typer.Option("--now", help="Rewrite a large file at once; alone, carry out a wipe that is due."),
+        bool, typer.Option("--now", help="Rewrite a large file at once; alone, carry out a wipe that is due.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -186,9 +181,6 @@ def _entries(counts: Mapping[str, int]) -> str:
 
 def _as_json(one: Bar) -> dict[str, object]:
     return {"number": one.number, "made": one.made, "entries": dict(one.counts), "models": list(one.models)}
-
-
-# Commands that keep a gallery: index, train, status, list, remove, merge.
 
 
 def index(
@@ -387,10 +379,7 @@ def remove(
 
 
 def merge(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="The folder of the split gallery."),
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the split gallery.")],
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The gallery file to write.")],
     json: Json = False,
     quiet: Quiet = False,

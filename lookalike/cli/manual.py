@@ -21,23 +21,9 @@ SHELLS: Final = ("bash", "zsh", "fish")
 
 
 def completion(group: Any, shell: str) -> str:
-    """Script that completes commands and options in a shell.
+    """Script that completes commands and options of the program (a click group) in a shell.
 
-    Parameters
-    ----------
-    group : click.Group
-        The program.
-    shell : str
-        bash, zsh or fish.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    BadInput
-        If the shell is another one.
+    Raises BadInput unless that is bash, zsh or fish.
     """
     if shell not in SHELLS:
         raise BadInput(f"there is no completion for {shell!r}: give {', '.join(SHELLS[:-1])} or {SHELLS[-1]}")
@@ -66,17 +52,7 @@ def completion(group: Any, shell: str) -> str:
 
 
 def manual(group: Any) -> str:
-    """The man page lookalike(1), in the language of troff.
-
-    Parameters
-    ----------
-    group : click.Group
-        The program.
-
-    Returns
-    -------
-    str
-    """
+    """The man page lookalike(1) of the program (a click group), in the language of troff."""
     page = [
         f'.TH LOOKALIKE 1 "" "lookalike {__version__}" "User Commands"',
         ".SH NAME",

@@ -42,10 +42,7 @@ Queries = Annotated[
         show_default=False,
     ),
 ]
-Plain = Annotated[
-    bool,
-    typer.Option("--plain", help="Ignore decisions, and who was seen together."),
-]
+Plain = Annotated[bool, typer.Option("--plain", help="Ignore decisions, and who was seen together.")]
 QuerySet = Annotated[
     str | None, typer.Option("--set", metavar="ID", help="The set to search with, if QUERY holds several.")
 ]
@@ -85,10 +82,6 @@ OneReranker = Annotated[
 Seed = Annotated[
     int, typer.Option(metavar="N", help="Seed for the random sets from which the re-ranker learns.")
 ]
-
-
-# What a person sees in the terminal: progress, tables, errors in one line.
-
 
 Item = TypeVar("Item")
 

@@ -26,7 +26,6 @@ PORT: Final = 8417
 TRIED: Final = 20
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
-
 Port = Annotated[
     int | None,
     typer.Option(

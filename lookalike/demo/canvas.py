@@ -17,21 +17,7 @@ Points = NDArray[np.float64]
 
 
 def smooth(points: ArrayLike, closed: bool = False, steps: int = 7) -> Points:
-    """Catmull-Rom curve through the points.
-
-    Parameters
-    ----------
-    points : array (n, 2)
-        Where the curve must pass.
-    closed : bool
-        Whether it returns to its first point.
-    steps : int
-        Points of the curve for each given point.
-
-    Returns
-    -------
-    array (m, 2)
-    """
+    """Catmull-Rom curve through points (n, 2), with so many points for each of them."""
     given = np.asarray(points, dtype=np.float64)
     return _spline(len(given), closed, steps) @ given
 
@@ -107,7 +93,6 @@ def _spline(count: int, closed: bool, steps: int) -> Points:
 # Face coordinates have their origin in the middle of the head: x to the right of the picture, y down, z
 # towards the camera, 1 being half the height of the head. The canvas turns them by the pose of the view.
 
-
 SUPERSAMPLE: Final = 3
 HALF_PICTURE: Final = 1.17  # how much of the face plane half the picture shows
 DEPTH: Final = 0.60  # of the front of the head, flatter than life so that turned faces stay legible
@@ -116,14 +101,7 @@ DEPTH: Final = 0.60  # of the front of the head, flatter than life so that turne
 class Canvas:
     """What is being painted, in which pose.
 
-    Parameters
-    ----------
-    person : Person
-        Whose head it is.
-    view : View
-        From where it is seen.
-    background : Image
-        What lies behind, `SUPERSAMPLE` times as wide as the finished picture.
+    The background is `SUPERSAMPLE` times as wide as the finished picture.
     """
 
     def __init__(self, person: Person, view: View, background: Image.Image) -> None:
@@ -221,40 +199,14 @@ def _ink(colour: Colour, alpha: float = 1.0) -> tuple[int, int, int, int]:
 Colour = NDArray[np.float64]
 
 
-def _palette(*stops: tuple[int, int, int]) -> NDArray[np.float64]:
-    return np.array(stops, dtype=np.float64)
+def _palette(stops: str) -> NDArray[np.float64]:
+    return np.array([list(bytes.fromhex(stop)) for stop in stops.split()], dtype=np.float64)
 
 
-_SKIN: Final = _palette(
-    (250, 214, 190),
-    (243, 198, 166),
-    (232, 182, 142),
-    (212, 156, 114),
-    (178, 122, 84),
-    (140, 92, 64),
-    (108, 70, 52),
-)
-_HAIR: Final = _palette(
-    (232, 200, 132), (190, 145, 88), (128, 86, 54), (84, 55, 38), (52, 38, 34), (34, 30, 36)
-)
-_IRIS: Final = _palette(
-    (84, 52, 32),
-    (112, 70, 36),
-    (128, 100, 50),
-    (92, 128, 84),
-    (74, 132, 158),
-    (96, 142, 192),
-    (110, 120, 140),
-)
-_CLOTHES: Final = _palette(
-    (64, 84, 130),
-    (60, 120, 122),
-    (196, 88, 74),
-    (232, 178, 84),
-    (236, 232, 224),
-    (122, 90, 140),
-    (54, 58, 68),
-)
+_SKIN: Final = _palette("fad6be f3c6a6 e8b68e d49c72 b27a54 8c5c40 6c4634")
+_HAIR: Final = _palette("e8c884 be9158 805636 543726 342622 221e24")
+_IRIS: Final = _palette("543420 704624 806432 5c8054 4a849e 608ec0 6e788c")
+_CLOTHES: Final = _palette("405482 3c787a c4584a e8b254 ece8e0 7a5a8c 363a44")
 _RED: Final = np.array((168.0, 74.0, 36.0))
 _GREY: Final = np.array((196.0, 192.0, 190.0))
 _LIPS: Final = np.array((190.0, 62.0, 72.0))

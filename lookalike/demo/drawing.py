@@ -21,18 +21,9 @@ _PAPER = np.array((226.0, 228.0, 232.0))
 
 @lru_cache(maxsize=8)
 def room(number: int, clutter: float, size: int, scale: int = 1) -> Image.Image:
-    """Picture of one room: a soft gradient with large blurred shapes.
+    """Picture of one room, so many times larger than painted: a soft gradient with large blurred shapes.
 
-    Parameters
-    ----------
-    number : int
-        Which room; 0 is a light wall.
-    clutter : float
-        From 0, a plain wall of the same colour, to 1.
-    size : int
-        Width and height of the picture that is painted.
-    scale : int
-        How many times larger the result is.
+    Room 0 is a light wall; without clutter a room is a plain wall of the same colour.
     """
     rng = np.random.default_rng(np.random.SeedSequence(11, spawn_key=(number,)))
     base = mix(clothes(rng.uniform()), _PAPER, 0.45 if number else 0.8)
@@ -54,7 +45,6 @@ def room(number: int, clutter: float, size: int, scale: int = 1) -> Image.Image:
 
 
 # Light on a painted face, then the camera: shading, colour cast, blur, grain.
-
 
 Picture = NDArray[np.float32]  # (3, size, size), or one plane of it
 
@@ -159,40 +149,16 @@ def _bytes(picture: Picture) -> NDArray[np.uint8]:
     return np.ascontiguousarray(rounded.transpose(1, 2, 0))
 
 
-# One picture of one person: painted back to front, lit, photographed.
-
-
 SMALLEST: Final = 32
 
 
 def draw_face(person: Person, view: View, size: int = 96) -> NDArray[np.uint8]:
-    """Draw a person as one view shows them.
-
-    Parameters
-    ----------
-    person : Person
-        Who.
-    view : View
-        Pose, light, expression, what is worn, the camera's faults.
-    size : int
-        Width and height, at least `SMALLEST`.
-
-    Returns
-    -------
-    array (size, size, 3)
-        Red, green, blue bytes; the same for the same arguments.
-    """
+    """Draw a person as one view shows them: (size, size, 3), the same for the same arguments."""
     return photographed(lit(painted(person, view, size)), view)
 
 
 def painted(person: Person, view: View, size: int) -> Canvas:
-    """Paint a person back to front, not yet lit: a canvas that knows which part of it is the person.
-
-    Parameters
-    ----------
-    person, view, size : Person, View, int
-        As for `draw_face`.
-    """
+    """Paint a person back to front, not yet lit: a canvas that knows which part of it is the person."""
     check_size(size)
     canvas = Canvas(person, view, room(view.style.room, view.style.clutter, size, SUPERSAMPLE))
     hair.paint_hair_behind(canvas)

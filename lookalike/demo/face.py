@@ -118,8 +118,7 @@ def _paint_ear(canvas: Canvas, side: float) -> None:
 
 # The features of a face: eyes, brows, nose, mouth.
 
-
-_SIDES = (np.array((-1.0, 1.0)), np.array((1.0, 1.0)))
+_SIDES = np.array(((-1.0, 1.0), (1.0, 1.0)))
 _WHITE = np.array((255.0, 255.0, 255.0))
 _EYEBALL = np.array((240.0, 236.0, 232.0))
 _DARK = np.array((38.0, 26.0, 26.0))
@@ -234,7 +233,8 @@ def paint_nose(canvas: Canvas) -> None:
         ),
         closed=True,
     )
-    height = _forward(under[:, 0], wing, lift)
+    # How far the base of the nose stands out, across its width.
+    height = np.asarray(lift * np.clip(1 - (under[:, 0] / wing) ** 2, 0, 1), dtype=np.float64)
     canvas.fill(canvas.on_face(under, height), shade(skin, 0.68), 0.55)
     for sign in (-1.0, 1.0):
         nostril = ellipse(
@@ -250,10 +250,7 @@ def paint_nose(canvas: Canvas) -> None:
     canvas.fill(canvas.on_face(tip, lift), np.minimum(shade(skin, 1.15), 255), 0.40)
     gleam = smooth([(-0.012 * side, -0.05), (-0.015 * side, 0.5 * y), (-0.015 * side, y - 0.13)])
     canvas.stroke(
-        canvas.on_face(gleam, np.linspace(0.05, 0.85 * lift, len(gleam))),
-        0.03,
-        shade(skin, 1.15),
-        0.28,
+        canvas.on_face(gleam, np.linspace(0.05, 0.85 * lift, len(gleam))), 0.03, shade(skin, 1.15), 0.28
     )
 
 
@@ -308,10 +305,7 @@ def paint_mouth(canvas: Canvas) -> None:
         ]
     )
     canvas.stroke(
-        canvas.on_face(gleam, 0.03),
-        0.28 * down * taper(len(gleam)),
-        np.minimum(shade(red, 1.45), 255),
-        0.35,
+        canvas.on_face(gleam, 0.03), 0.28 * down * taper(len(gleam)), np.minimum(shade(red, 1.45), 255), 0.35
     )
     for sign in (-1.0, 1.0):
         corner = ellipse(half * sign, end, 0.018, 0.018, 10)
@@ -322,15 +316,7 @@ def _between(canvas: Canvas, above: Points, below: Points) -> Points:
     return canvas.on_face(np.concatenate([above, below[::-1]]), 0.03)
 
 
-def _forward(x: Points, wing: float, lift: float) -> Points:
-    """How far the base of the nose stands out, across its width."""
-    return np.asarray(lift * np.clip(1 - (x / wing) ** 2, 0, 1), dtype=np.float64)
-
-
 # Marks on the skin: blush, freckles, lines of age.
-
-
-_SIDES_marks = np.array(((-1.0, 1.0), (1.0, 1.0)))
 
 
 def paint_marks(canvas: Canvas) -> None:
@@ -340,9 +326,7 @@ def paint_marks(canvas: Canvas) -> None:
     flush = mix(skin, np.array((214.0, 84.0, 78.0)), 0.55)
     x = 0.43 * person.head.width / 0.74
     spots = [
-        ellipse(x, 0.30, 0.20 * grow, 0.14 * grow) * side
-        for side in _SIDES_marks
-        for grow in (1.0, 0.8, 0.55)
+        ellipse(x, 0.30, 0.20 * grow, 0.14 * grow) * side for side in _SIDES for grow in (1.0, 0.8, 0.55)
     ]
     for spot in canvas.on_face_each(spots):
         canvas.fill(spot, flush, 0.26 * person.skin.blush)
@@ -378,7 +362,7 @@ def _paint_lines(canvas: Canvas) -> None:
         ]
     )
     for line, width, depth in ((fold, 0.028, min(0.6, 0.7 * deep)), (bag, 0.026, 0.08 + 0.35 * age)):
-        both = canvas.on_face((line * _SIDES_marks[:, None]).reshape(-1, 2)).reshape(2, -1, 2)
+        both = canvas.on_face((line * _SIDES[:, None]).reshape(-1, 2)).reshape(2, -1, 2)
         canvas.strokes(both, width * taper(len(line)), (dark,), depth)
     if age > 0.6:
         for level in (0.0, 0.085, 0.17):

@@ -33,27 +33,10 @@ _LEAD_ODDS: Final = (0.45, 0.15, 0.20, 0.20)
 def film(
     person: Person, seed: int, set_number: int, frames: int = 8, size: int = 96, difficulty: float = 0.5
 ) -> NDArray[np.uint8]:
-    """One short video of a person.
+    """One short video of a person: (frames, size, size, 3), red, green, blue bytes.
 
-    Parameters
-    ----------
-    person : Person
-        Who is filmed.
-    seed : int
-        Which world.
-    set_number : int
-        Which video of this person; the same whatever else is filmed.
-    frames : int
-        How many pictures.
-    size : int
-        Width and height of each.
-    difficulty : float
-        From 0, a passport office, to 1, a night in the street.
-
-    Returns
-    -------
-    array (frames, size, size, 3)
-        Red, green, blue bytes.
+    It is the same whatever else is filmed. The difficulty goes from 0, a passport office, to 1, a night
+    in the street.
     """
     check_film(frames, size, difficulty)
     if seed < 0 or set_number < 0:
@@ -73,18 +56,11 @@ def check_film(frames: int, size: int, difficulty: float) -> None:
 
 
 def script(rng: np.random.Generator, frames: int, difficulty: float) -> list[View]:
-    """Decide what every frame of a video shows.
-
-    Parameters
-    ----------
-    rng : Generator
-        Source of chance.
-    frames : int
-        How many views.
-    difficulty : float
-        From 0 to 1.
-    """
-    start, end = _scene(rng, difficulty), _scene(rng, difficulty)
+    """Decide what every frame of a video shows."""
+    # In the middle of the scale a third of the full range is enough to confuse texture descriptors.
+    hard = difficulty * (0.4 + 0.4 * difficulty)
+    turn = 4 + 26 * hard
+    start, end = _scene(rng, difficulty, hard), _scene(rng, difficulty, hard)
     lead = str(rng.choice(_LEADS, p=_LEAD_ODDS))
     sway = {
         name: _Sway.draw(rng) for name in ("yaw", "pitch", "roll", "talk", "smile", "brow", "gaze", "lamp")
@@ -96,28 +72,23 @@ def script(rng: np.random.Generator, frames: int, difficulty: float) -> list[Vie
     for number, time in enumerate(np.linspace(0, 1, frames).tolist()):
         moved = {name: motion.at(time) * (1.0 if name == lead else 0.22) for name, motion in sway.items()}
         scene = _between(start, end, time)
-        light = scene.light
+        face = scene.expression
         views.append(
-            View(
-                yaw=scene.yaw + scene.turn * moved["yaw"],
-                pitch=scene.pitch + 0.55 * scene.turn * moved["pitch"],
-                roll=scene.roll + 0.25 * scene.turn * moved["roll"],
+            replace(
+                scene,
+                yaw=scene.yaw + turn * moved["yaw"],
+                pitch=scene.pitch + 0.55 * turn * moved["pitch"],
+                roll=scene.roll + 0.25 * turn * moved["roll"],
                 shift=(scene.shift[0] + float(jitter[number, 0]), scene.shift[1] + float(jitter[number, 1])),
                 scale=scene.scale * (1 + float(jitter[number, 2])),
-                light=Light(
-                    light.across + 45 * moved["lamp"], light.up, light.strength, light.level, light.warmth
-                ),
+                light=replace(scene.light, across=scene.light.across + 45 * moved["lamp"]),
                 expression=Expression(
-                    smile=scene.smile + 0.5 * moved["smile"],
-                    talk=max(0.0, scene.talk + 0.5 * moved["talk"]),
-                    brow=0.8 * moved["brow"] + scene.brow,
+                    smile=face.smile + 0.5 * moved["smile"],
+                    talk=max(0.0, face.talk + 0.5 * moved["talk"]),
+                    brow=0.8 * moved["brow"] + face.brow,
                     lids=0.25 if abs(time - blink) < 0.04 else 1.0 + 0.1 * moved["brow"],
                     gaze=1.5 * moved["gaze"],
                 ),
-                worn=scene.worn,
-                style=scene.style,
-                blur=scene.blur,
-                noise=scene.noise,
                 grain=grains[number],
             )
         )
@@ -139,27 +110,7 @@ class _Sway:
         return math.sin(self.phase + 2 * math.pi * self.pace * time)
 
 
-@dataclass(frozen=True)
-class _Scene:
-    """What a whole video has in common."""
-
-    yaw: float
-    pitch: float
-    roll: float
-    turn: float
-    shift: tuple[float, float]
-    scale: float
-    smile: float
-    talk: float
-    brow: float
-    light: Light
-    worn: Worn
-    style: Style
-    blur: float
-    noise: float
-
-
-def _between(start: _Scene, end: _Scene, share: float) -> _Scene:
+def _between(start: View, end: View, share: float) -> View:
     """A place on the way from start to end; what is worn, the style and the room stay those of the start."""
 
     def mixed(a: Any, b: Any) -> Any:
@@ -171,14 +122,12 @@ def _between(start: _Scene, end: _Scene, share: float) -> _Scene:
             a, **{field.name: mixed(getattr(a, field.name), getattr(b, field.name)) for field in fields(a)}
         )
 
-    moving = [field.name for field in fields(start) if field.name not in ("worn", "style")]
+    moving = [field.name for field in fields(start) if field.name not in ("worn", "style", "grain")]
     return replace(start, **{name: mixed(getattr(start, name), getattr(end, name)) for name in moving})
 
 
-def _scene(rng: np.random.Generator, difficulty: float) -> _Scene:
-    """Draw a scene; the same draws are made whatever the difficulty, which only scales them."""
-    # In the middle of the scale a third of the full range is enough to confuse texture descriptors.
-    hard = difficulty * (0.4 + 0.4 * difficulty)
+def _scene(rng: np.random.Generator, difficulty: float, hard: float) -> View:
+    """Draw what a video has in common; the same draws are made whatever the difficulty, which scales them."""
     z = rng.standard_normal(12).clip(-2, 2).tolist()
     u = rng.uniform(0, 1, 16).tolist()
     # Something is worn in few easy films and in most hard ones.
@@ -186,16 +135,15 @@ def _scene(rng: np.random.Generator, difficulty: float) -> _Scene:
     hat = u[1] < 0.22 * difficulty
     microphone = u[2] < 0.22 * difficulty
     dark = u[3] < 0.5 * difficulty
-    return _Scene(
+    return View(
         yaw=30 * hard * z[0],
         pitch=14 * hard * z[1],
         roll=6 * hard * z[2],
-        turn=4 + 26 * hard,
         shift=(0.022 * hard * z[3], 0.022 * hard * z[4]),
         scale=1 + 0.05 * hard * z[5],
-        smile=0.25 + 0.8 * hard * (2 * u[4] - 1),
-        talk=0.4 * hard * u[5],
-        brow=0.6 * hard * z[6],
+        expression=Expression(
+            smile=0.25 + 0.8 * hard * (2 * u[4] - 1), talk=0.4 * hard * u[5], brow=0.6 * hard * z[6]
+        ),
         light=Light(
             across=-15 * (1 - hard) + 130 * hard * (2 * u[6] - 1),
             up=25 + 40 * hard * (2 * u[7] - 1),
@@ -227,7 +175,6 @@ def _scene(rng: np.random.Generator, difficulty: float) -> _Scene:
 
 # A whole drawn collection: many people, a few films of each, under ids that tell nothing.
 
-
 _COUNT, _ORDER = 5, 6  # spawn keys, apart from those of people and films
 _DIGITS: Final = 4
 
@@ -236,14 +183,8 @@ _DIGITS: Final = 4
 class DrawnSet:
     """One video of a collection, with the name that only evaluation may see.
 
-    Parameters
-    ----------
-    id : str
-        Like ``clip-0042``; its number is shuffled.
-    person : int
-        Index of the person, for `draw_person`.
-    frames : array (n, size, size, 3)
-        Red, green, blue bytes.
+    The number in its id, like ``clip-0042``, is shuffled; the person is an index for `draw_person`; the
+    frames are (n, size, size, 3).
     """
 
     id: str
@@ -298,17 +239,10 @@ def draw_collection(
 
 
 def write_collection(folder: Path, drawn: Iterable[DrawnSet]) -> None:
-    """Write videos as folders of pictures, and who is who beside them.
+    """Write videos, as they come, as folders of pictures, and who is who beside them.
 
     Pictures go to ``clips/<id>/<frame>.png``. ``labels.csv`` lies outside ``clips``, so that reading the
     clips never sees it, and comes last: where it is, the collection is complete.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if absent.
-    drawn : iterable of DrawnSet
-        Videos, written as they come.
     """
     labels = []
     try:

@@ -43,10 +43,9 @@ class DrawnTrack:
         Index for `draw_person`, with the seed of the video.
     times : array (n,)
         Seconds, one for every frame from the first in which half of the face or more is visible to the last.
-    boxes : array (n, 4)
-        Left, top, width, height of the face in pixels at these times, visible or not.
-    visible : array (n,)
-        Which share of the box is inside the picture and not hidden.
+    boxes, visible : array (n, 4) and array (n,)
+        Left, top, width, height of the face in pixels at these times, visible or not, and which share of that
+        is inside the picture and not hidden.
     """
 
     person: int
@@ -72,22 +71,10 @@ class DrawnTrack:
 
 @dataclass(frozen=True, eq=False)
 class DrawnFootage:
-    """A video that is drawn when it is looked at.
+    """A video that is drawn when it is looked at: so many frames a second of a width and height.
 
-    Parameters
-    ----------
-    rate : float
-        Frames a second.
-    size : tuple of int
-        Width and height of a frame.
-    seed : int
-        Which world the people are of, which rooms, who plays what.
-    difficulty : float
-        From 0 to 1; see `film`.
-    shots : tuple of Shot
-        The script.
-    tracks : tuple of DrawnTrack
-        The truth about faces, in the order of their start, then from left to right.
+    The seed says of which world the people are, which rooms, and who plays what in the script (`shots`).
+    The tracks are the truth about faces, in the order of their start, then from left to right.
     """
 
     rate: float
@@ -106,18 +93,7 @@ class DrawnFootage:
         return tuple(shot.first / self.rate for shot in self.shots[1:])
 
     def frames(self, every: int = 1) -> Iterator[NDArray[np.uint8]]:
-        """Draw frame after frame.
-
-        Parameters
-        ----------
-        every : int
-            1 draws all, 5 the first, sixth, eleventh, ...; the frames are the same as among all.
-
-        Yields
-        ------
-        array (height, width, 3)
-            Red, green, blue bytes.
-        """
+        """Draw frame after frame (height, width, 3): with 5, the first, sixth, eleventh ..., as among all."""
         if every < 1:
             raise BadInput(f"every counts frames from one to the next, 1 or more, got {every}")
         grain = Grain(self.size, self.difficulty)

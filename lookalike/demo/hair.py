@@ -6,17 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lookalike.demo.canvas import (
-    Canvas,
-    Points,
-    clothes,
-    ellipse,
-    mirrored,
-    shade,
-    smooth,
-    symmetric,
-    taper,
-)
+from lookalike.demo.canvas import Canvas, Points, clothes, ellipse, mirrored, shade, smooth, symmetric, taper
 from lookalike.demo.face import outline, silhouette
 from lookalike.demo.people import Hair
 
@@ -239,7 +229,6 @@ def _curled(shape: Points, curl: float, height: float, closed: bool = True) -> P
 
 
 # What is worn before the face: glasses, a hat with its shadow, a microphone held in a hand.
-
 
 _FRAMES = np.array(((34.0, 30.0, 34.0), (110.0, 58.0, 32.0), (150.0, 46.0, 52.0), (60.0, 74.0, 110.0)))
 _GLASS = np.array((24.0, 26.0, 36.0))

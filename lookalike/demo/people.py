@@ -129,14 +129,9 @@ _GROUPS: Final = (Head, Eyes, Brows, Nose, Mouth, Hair, Skin)
 
 @dataclass(frozen=True)
 class Person:
-    """The identity: everything about a face that no film changes.
+    """The identity: everything about a face that no film changes, each trait a plain float.
 
-    Parameters
-    ----------
-    number : int
-        Which person of the world this is; it places freckles and tells films of twins apart.
-    head, eyes, brows, nose, mouth, hair, skin : Head, Eyes, Brows, Nose, Mouth, Hair, Skin
-        The traits, each a plain float.
+    The number of the person in the world places freckles and tells films of twins apart.
     """
 
     number: int
@@ -148,41 +143,23 @@ class Person:
     hair: Hair
     skin: Skin
 
-    def traits(self) -> NDArray[np.float64]:
-        """All traits in order, each scaled so that its range is 0 to 1."""
-        scaled = [
-            (getattr(group, trait.name) - trait.metadata["low"])
-            / (trait.metadata["high"] - trait.metadata["low"])
-            for group in (self.head, self.eyes, self.brows, self.nose, self.mouth, self.hair, self.skin)
-            for trait in fields(group)
-        ]
-        return np.array(scaled)
-
 
 def draw_person(seed: int, index: int) -> Person:
     """Draw one person of a world; the same whoever else is drawn.
 
-    Parameters
-    ----------
-    seed : int
-        Which world; not negative.
-    index : int
-        Which person; not negative. The first `FAMILIES` people are of different families, their
-        relatives follow: see `family_of`.
-
-    Returns
-    -------
-    Person
-        The identity, with every trait uniform in its range over the whole world.
+    The first `FAMILIES` people are of different families, their relatives follow: see `family_of`. Every
+    trait is uniform in its range over the whole world.
     """
     if seed < 0 or index < 0:
         raise BadInput(f"a person needs a seed and an index of 0 or more, got seed {seed} and index {index}")
     family = family_of(index)
     own = OWN_SHARE[index // FAMILIES % FAMILY_SIZE]
     clan = (1 - own) * CLAN_SHARE
+    # Two families that grow up together make a clan.
+    clan_number = family // FAMILIES * (FAMILIES // 2) + family % (FAMILIES // 2)
     # Shares of variance sum to one, so each trait stays standard normal before it is spread over its range.
     latent = (
-        np.sqrt(clan) * _normals(seed, _CLAN, _clan_of(family))
+        np.sqrt(clan) * _normals(seed, _CLAN, clan_number)
         + np.sqrt(1 - own - clan) * _normals(seed, _FAMILY, family)
         + np.sqrt(own) * _normals(seed, _OWN, index)
     )
@@ -205,11 +182,6 @@ def family_of(index: int) -> int:
     return index // (FAMILIES * FAMILY_SIZE) * FAMILIES + index % FAMILIES
 
 
-def _clan_of(family: int) -> int:
-    """Two families that grow up together make a clan."""
-    return family // FAMILIES * (FAMILIES // 2) + family % (FAMILIES // 2)
-
-
 _TRAITS: Final = sum(len(fields(kind)) for kind in _GROUPS)
 
 
@@ -223,18 +195,10 @@ def _normals(seed: int, level: int, number: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Light:
-    """One lamp beside the light that comes from everywhere.
+    """One lamp beside the light that comes from everywhere, in degrees right of the camera and above it.
 
-    Parameters
-    ----------
-    across, up : float
-        Where the lamp stands, in degrees: right of the camera, above it.
-    strength : float
-        Share of the light that comes from the lamp; 0 is flat, 1 leaves black shadows.
-    level : float
-        How bright the picture is; 1 is well lit.
-    warmth : float
-        From -1, blue, to 1, orange.
+    The strength is its share of the light: 0 is flat, 1 leaves black shadows. A level of 1 is well lit;
+    warmth goes from -1, blue, to 1, orange.
     """
 
     across: float = -20.0
@@ -283,20 +247,10 @@ class Style:
 class View:
     """One picture: pose, light, expression, what is worn, the camera's faults.
 
-    Parameters
-    ----------
-    yaw, pitch, roll : float
-        In degrees: positive turns to the right of the picture, looks down, tilts clockwise.
-    shift : tuple of float
-        Right and down, as a share of the picture: what imperfect alignment leaves.
-    scale : float
-        1 is well aligned.
-    blur : float
-        Standard deviation, as a share of the picture.
-    noise : float
-        Standard deviation of the grain, in grey levels of 255.
-    grain : int
-        Which grain.
+    In degrees, yaw, pitch and roll turn to the right of the picture, look down, tilt clockwise. The
+    shift, right and down as shares of the picture, and the scale are what imperfect alignment leaves. The
+    blur is a standard deviation as a share of the picture, the noise one of the grain, in grey levels of
+    255.
     """
 
     yaw: float = 0.0

@@ -52,14 +52,9 @@ class Cutout:
 
 
 def cutout(person: Person, view: View, width: float) -> Cutout:
-    """Draw a person and cut them out along their own outline.
+    """Draw a person, whose face is so many pixels wide, and cut them out along their own outline.
 
-    Parameters
-    ----------
-    person, view : Person, View
-        Who, and how; where the head is in its square and what lies behind it do not matter.
-    width : float
-        Of the face, in pixels.
+    Where the head is in its square and what lies behind it do not matter.
     """
     side = round(width / (2 * person.head.width) * 2 * HALF_PICTURE / SCALE)
     drawn = min(side, LARGEST)
@@ -78,14 +73,8 @@ def cutout(person: Person, view: View, width: float) -> Cutout:
 def backdrop(number: int, width: int, height: int, seed: int) -> NDArray[np.uint8]:
     """Paint a room as a wide picture: wall, floor, what hangs and stands there, a little out of focus.
 
-    Parameters
-    ----------
-    number : int
-        Which room of the film; neighbours differ in colour and brightness.
-    width, height : int
-        Of the picture; as much furniture as it has room for.
-    seed : int
-        Which film.
+    Neighbouring rooms of a film, which goes by its seed, differ in colour and brightness; there is as
+    much furniture as there is room for.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_ROOM, number)))
     # Steps of the golden section keep the colours of rooms that follow one another apart.
@@ -115,15 +104,7 @@ def paste_pillar(frame: NDArray[np.uint8], left: float, right: float) -> None:
 
 
 class Grain:
-    """The camera's grain: one pattern, moved to another place for every frame.
-
-    Parameters
-    ----------
-    size : tuple of int
-        Width and height of the frames.
-    difficulty : float
-        0 is none.
-    """
+    """The camera's grain: one pattern, moved to another place for every frame; none at difficulty 0."""
 
     _ROOM_TO_MOVE: Final = 64
 
@@ -216,7 +197,6 @@ def _ink(colour: Colour) -> tuple[int, int, int]:
 # whoever follows faces: see `SCENES`. Places are shares of the picture's width and height; times are seconds
 # from the start of the scene.
 
-
 HIDDEN: Final = 0.4  # seconds for which a passing pillar hides more than half of a face
 AWAY: Final = 2.68  # seconds for which more than half of a face that leaves is out of the picture
 
@@ -227,16 +207,9 @@ _SCRIPT: Final = 7  # spawn key, apart from those of people, films and collectio
 
 @dataclass(frozen=True)
 class Take:
-    """One person in one scene.
+    """One person in one scene: where the middle of the face passes, at a time, across and down.
 
-    Parameters
-    ----------
-    person : int
-        Index for `draw_person`.
-    width : float
-        Of the face, in pixels of a picture 640 wide and 360 high.
-    path : tuple of (time, across, down)
-        Where the middle of the face passes.
+    The width of the face is in pixels of a picture 640 wide and 360 high.
     """
 
     person: int
@@ -319,10 +292,6 @@ def _panned(who: Cast, end: float) -> Scene:
     return Scene((Take(who(), 120, ((0, 0.60, 0.47), (end, 0.42, 0.47))),), pan=0.15)
 
 
-def _empty(who: Cast, end: float) -> Scene:
-    return Scene(())
-
-
 def _passing(who: Cast, end: float) -> Scene:
     above = Take(who(), 82, ((0, 0.15, 0.28), (end, 0.85, 0.26)))
     return Scene((above, Take(who(), 84, ((0, 0.85, 0.76), (end, 0.15, 0.76)))))
@@ -337,30 +306,16 @@ SCENES: Final[Mapping[str, tuple[Callable[[Cast, float], Scene], float]]] = {
     "leaving": (_leaving, 6.2),
     "hidden": (_hidden, 2.4),
     "panned": (_panned, 2.6),
-    "empty": (_empty, 1.2),
+    "empty": (lambda who, end: Scene(()), 1.2),
     "passing": (_passing, 2.9),
 }
 SHORTEST: Final = SCENES["alone"][1]
 
 
 def shots(people: int, seconds: float, rate: float, seed: int) -> list[Shot]:
-    """Write the script of a film.
+    """Write the script of a film: in order, without gaps, who plays which scene by chance.
 
-    Parameters
-    ----------
-    people : int
-        How many there are to choose from.
-    seconds : float
-        As many scenes as fit are played, each prolonged so that the film is full.
-    rate : float
-        Frames a second.
-    seed : int
-        Who plays which scene.
-
-    Returns
-    -------
-    list of Shot
-        In order, without gaps.
+    As many scenes as fit are played, each prolonged so that the film is full.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_SCRIPT,)))
     plan: list[tuple[Callable[[Cast, float], Scene], float]] = []

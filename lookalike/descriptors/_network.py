@@ -83,14 +83,9 @@ class Graph:
 
 
 def read_graph(data: bytes) -> Graph:
-    """Read a model.
+    """Read a model; ValueError if this is no ONNX file.
 
     Weights of types other than float32, int8 and int64 stay in `Graph.fields`.
-
-    Raises
-    ------
-    ValueError
-        If this is no ONNX file.
     """
     around = list(read(data))
     graphs = [one for one in around if one.number == _MODEL["graph"]]
@@ -134,10 +129,7 @@ def new_graph(
     gives: tuple[str, Sequence[int]],
 ) -> Graph:
     """Make a model of one input and one output of 32-bit floats, each a name and a shape."""
-    around = [
-        whole(_MODEL["ir_version"], _IR_VERSION),
-        content(_MODEL["opset"], write([whole(2, _OPSET)])),
-    ]
+    around = [whole(_MODEL["ir_version"], _IR_VERSION), content(_MODEL["opset"], write([whole(2, _OPSET)]))]
     return Graph(
         list(nodes),
         dict(weights),
@@ -283,7 +275,6 @@ def _text(given: Field) -> str:
 
 # Networks rewritten so that they give the same vectors sooner.
 
-
 # Rewriting takes a few times the memory of a file: larger ones stay as they are.
 MOST_BYTES = 2**29
 # Operators whose result has as many dimensions as what they take first, and those that take several alike.
@@ -295,14 +286,9 @@ _SEVERAL = {"Add", "Div", "Mul", "Sub"}
 def without_prelu(data: bytes) -> bytes:
     """Rewrite PReLU as two depthwise convolutions, which ONNX Runtime computes without leaving its layout.
 
-    PReLU(x) = a x + (1 - a) ReLU(x), with one slope a for each channel. It holds up to rounding: 2e-6 of the
-    length of a vector. ArcFace-like networks take 1.4 to 1.8 times as long without it. What is not
+    PReLU(x) = a x + (1 - a) ReLU(x), with one slope a for each channel. It holds up to rounding: 2e-6 of
+    the length of a vector. ArcFace-like networks take 1.4 to 1.8 times as long without it. What is not
     certainly such a PReLU, of pictures in channels, stays as it is; so does what is no ONNX file.
-
-    Parameters
-    ----------
-    data : bytes
-        A model file.
     """
     if b"PRelu" not in data or len(data) > MOST_BYTES:
         return data
@@ -409,13 +395,7 @@ Model = TypeVar("Model")
 
 
 class Once(Generic[Model]):
-    """A model that whoever needs it first loads, once a process, on any thread; a failure is not kept.
-
-    Parameters
-    ----------
-    load : callable
-        Loads it.
-    """
+    """A model that whoever needs it first loads, once a process, on any thread; a failure is not kept."""
 
     def __init__(self, load: Callable[[], Model]) -> None:
         self._load = load
@@ -439,11 +419,7 @@ class Once(Generic[Model]):
 def open_network(graph: Graph) -> Network | None:
     """Open a network of one input and one output; None where neither ONNX Runtime nor OpenCV is installed.
 
-    Parameters
-    ----------
-    graph : Graph
-        A network that is known to work; it is rewritten for whoever computes it, and its weights are taken
-        out.
+    The graph is known to work; it is rewritten for whoever computes it, and its weights are taken out.
     """
     keep_runtime_quiet()
     try:
@@ -467,15 +443,9 @@ def open_network(graph: Graph) -> Network | None:
 def open_session(data: bytes) -> Any:
     """Load a model into ONNX Runtime, which computes its outputs on the processor.
 
-    No library of custom operators is registered, so a model that needs one is refused, and no format
-    but ONNX is read.
-
-    Raises
-    ------
-    ImportError
-        If ONNX Runtime is not installed.
-    Exception
-        If it cannot use the model: its errors have no family.
+    No library of custom operators is registered, so a model that needs one is refused, and no format but
+    ONNX is read. Raises ImportError if ONNX Runtime is not installed, and any Exception if it cannot use
+    the model: its errors have no family.
     """
     keep_runtime_quiet()
     onnxruntime = importlib.import_module("onnxruntime")
@@ -538,23 +508,10 @@ class Threaded(Descriptor):
     """A descriptor that several threads may ask at a time; vectors do not depend on how many there are."""
 
     def describe(self, picture: Picture) -> Vector:
-        """Ask the network about one face.
+        """Ask the network about one face, cut as it expects; it is stretched to a square.
 
-        Parameters
-        ----------
-        picture : uint8 array (height, width) or (height, width, 3)
-            Cut as the network expects; it is stretched to a square.
-
-        Returns
-        -------
-        float32 array (dimension,)
-
-        Raises
-        ------
-        BadInput
-            If the network or an option is missing or wrong, or the picture cannot be used.
-        NotFound
-            If there is no file of such a name.
+        Raises BadInput or NotFound if the network or an option is missing or wrong, or the picture
+        cannot be used.
         """
         self.check()
         return self._vector(checked_picture(picture))

@@ -22,27 +22,12 @@ from lookalike.resources import keep_runtime_quiet
 class ModelCard:
     """One model file. The package that holds it is found, and never imported: its code is not needed.
 
-    Parameters
-    ----------
-    name : str
-        What the model is called.
-    user : str
-        Which part of the program uses it, as a sentence begins: "the descriptor sface".
-    package : str
-        The package that holds the file, by the name under which Python imports it.
-    path : str
-        Where in the package the file lies.
-    size : int
-        Its length in bytes.
-    sha256 : str
-        SHA-256 of the file, which it must have: another file may be anything.
-    install : str
-        The command that brings it.
-    release : str
-        A release that holds the very file, as pip names it, for whoever has the package without it.
-    licence, source, training, weak : str
-        On which terms it may be used, where it comes from, what it was trained on as far as that is known,
-        and for whom it is known to be weak.
+    The part of the program that uses it is named as a sentence begins: "the descriptor sface". The
+    package goes by the name under which Python imports it, and the file by where it lies there; it must
+    have the SHA-256, for another file may be anything. `install` is the command that brings it, `release`
+    a release that holds the very file, as pip names it, for whoever has the package without it. The rest
+    tells on which terms it may be used, where it comes from, what it was trained on as far as that is
+    known, and for whom it is known to be weak.
     """
 
     name: str
@@ -64,13 +49,7 @@ class ModelCard:
         return self.path.rpartition("/")[2]
 
     def find(self) -> Path:
-        """Say where the file lies.
-
-        Raises
-        ------
-        BadInput
-            If the package is not installed, or has no such file.
-        """
+        """Say where the file lies; BadInput if the package is not installed, or has no such file."""
         spec = find_spec(self.package)
         if spec is None:
             raise BadInput(f"{self._needs}, which is not installed: {self.install}")
@@ -84,13 +63,7 @@ class ModelCard:
         )
 
     def read(self) -> bytes:
-        """Read the file, and make sure that it is the one that is meant.
-
-        Raises
-        ------
-        BadInput
-            If it is missing, cannot be read, was cut off or is another one.
-        """
+        """Read the file; BadInput if it is missing, cannot be read, was cut off or is another one."""
         keep_runtime_quiet()  # whoever reads a network loads next what computes it
         path = self.find()
         try:
@@ -114,9 +87,6 @@ class ModelCard:
     @property
     def _needs(self) -> str:
         return f"{self.user} needs {self.file} of the package {self.package}"
-
-
-# What a face descriptor must offer: an aligned crop becomes a vector.
 
 
 Picture = NDArray[np.uint8]
@@ -237,15 +207,7 @@ PART = Descriptor
 
 
 def part_of(picture: Picture, region: Region) -> Picture:
-    """Cut the part of an aligned crop that a descriptor wants: a view, to the nearest pixel.
-
-    Parameters
-    ----------
-    picture : uint8 array (height, width) or (height, width, 3)
-        A canonical aligned crop.
-    region : tuple of four floats
-        `Descriptor.region`.
-    """
+    """Cut the part of an aligned crop (`Descriptor.region`): a view, to the nearest pixel."""
     height, width = picture.shape[:2]
     left, top, right, bottom = region
     return picture[round(top * height) : round(bottom * height), round(left * width) : round(right * width)]

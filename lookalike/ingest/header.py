@@ -21,14 +21,13 @@ from typing import IO, Any, Final
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from PIL import ExifTags, Image
+from PIL import ExifTags
 
-from lookalike.errors import BadInput, LookalikeError, readable, unreadable
+from lookalike.errors import BadInput, LookalikeError, readable
 from lookalike.faceset import Box
-from lookalike.ingest.files import START, recognise
-from lookalike.ingest.pictures import DAMAGE, FORMATS, HEIF, TOO_LARGE, looks_like_heif
-from lookalike.ingest.reading import PATIENCE, usual_limits
-from lookalike.ingest.sandbox import Ended, Sandbox
+from lookalike.ingest.files import START, recognised
+from lookalike.ingest.pictures import DAMAGE, TOO_LARGE, open_image
+from lookalike.ingest.reading import read_each_apart
 from lookalike.ingest.video import open_video
 
 SIDECAR: Final = ".xmp"
@@ -56,15 +55,10 @@ OWN: Final = "{urn:lookalike:1.0/}"
 
 @dataclass(frozen=True)
 class Region:
-    """A face that another program marked.
+    """A face that another program marked, and who it is said to be; empty if nobody is named.
 
-    Parameters
-    ----------
-    name : str
-        Who it is said to be; empty if nobody is named.
-    box : tuple of four floats, or None
-        Left, top, width and height, from 0 to 1, in the picture as it is stored: not turned. None if what
-        was written is no rectangle.
+    The box is left, top, width and height, from 0 to 1, in the picture as it is stored: not turned; None
+    if what was written is no rectangle.
     """
 
     name: str
@@ -75,25 +69,11 @@ class Region:
 class Header:
     """What a file says of itself; what it does not say is None or empty.
 
-    Parameters
-    ----------
-    rate : Fraction
-        Frames a second of a film; the mean, if it varies.
-    is_variable : bool
-        Whether the frames of a film come at a varying rate.
-    start : str
-        The time code of the first frame, as it is written in the film.
-    seconds : float
-        How long a film says it is.
-    size : tuple of two ints
-        Width and height of a photo as it is stored.
-    orientation : int
-        How a photo has to be turned to be seen upright, 1 to 8 as Exif counts.
-    applied : tuple of two floats
-        Width and height of the picture in which `regions` were marked.
-    regions : tuple of Region
-    content : str
-        SHA-256 of the photo that a sidecar of ours belongs to.
+    Of a film these are its frames a second (the mean, if they are variable), the time code of the first
+    frame as it is written, and how long it is; of a photo the width and height as it is stored, and how
+    it has to be turned to be seen upright, 1 to 8 as Exif counts. `applied` is the width and height of
+    the picture in which the regions were marked, `content` the SHA-256 of the photo that a sidecar of
+    ours belongs to.
     """
 
     rate: Fraction | None = None
@@ -131,45 +111,12 @@ class Header:
 
 
 def read_headers_apart(paths: Sequence[Path]) -> Iterator[Header | LookalikeError]:
-    """Read what files say of themselves, in a child process.
-
-    Parameters
-    ----------
-    paths : sequence of paths
-        Films, photos and XMP sidecars.
-
-    Yields
-    ------
-    Header or LookalikeError
-        For each path: what it says, or why it cannot be read.
-    """
-    left = list(paths)
-    while left:
-        try:
-            with Sandbox(usual_limits()) as child:
-                while left:
-                    yield _asked(child, left[0])
-                    left.pop(0)
-        except Ended as how:
-            # Only that file is refused; another child reads the rest.
-            yield BadInput(f"{readable(left.pop(0))!r} {how}")
-
-
-def _asked(child: Sandbox, path: Path) -> Header | LookalikeError:
-    child.ask({"header": str(path)})
-    try:
-        message = child.answer(PATIENCE)
-        if message is None:
-            raise Ended
-        found = Header.from_part(message.parts[0].tobytes())
-        if child.answer(PATIENCE) is not None:
-            raise Ended
-        return found
-    except LookalikeError as reason:
-        return reason
-    # Whoever took over the child may write anything.
-    except (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError, RecursionError):
-        raise Ended from None
+    """Read what films, photos and XMP sidecars say of themselves, or why not, in a child process."""
+    return read_each_apart(
+        paths,
+        lambda path: {"header": str(path)},
+        lambda message: Header.from_part(message.parts[0].tobytes()),
+    )
 
 
 # In the child.
@@ -178,20 +125,13 @@ def _asked(child: Sandbox, path: Path) -> Header | LookalikeError:
 def read_header(path: Path) -> Header:
     """Read what a film, a photo or an XMP sidecar says of itself, without decoding a picture.
 
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, or is none of these.
+    Raises NotFound or BadInput if it cannot be read, or is none of these.
     """
     try:
-        with path.open("rb") as stream:
-            media = recognise(stream.read(START))
-            stream.seek(0)
+        with recognised(path) as (stream, media):
             if media is None:
                 return _from_sidecar(path, stream)
             return _from_film(stream, media.container) if media.kind == "video" else _from_photo(path, stream)
-    except OSError as reason:
-        raise unreadable(path, reason) from None
     except BadInput as refused:
         said = str(refused)
         # What opens films says only what is wrong with them.
@@ -208,20 +148,12 @@ def _from_film(stream: IO[bytes], container: str) -> Header:
 
 
 def _from_photo(path: Path, stream: IO[bytes]) -> Header:
-    formats: tuple[str, ...] = FORMATS
-    if looks_like_heif(stream.read(START)):
-        import pillow_heif
-
-        pillow_heif.register_heif_opener(thumbnails=False)
-        formats = (HEIF,)
-    stream.seek(0)
     try:
-        with Image.open(stream, formats=formats) as image:
+        with open_image(stream, repr(readable(path))) as image:
             turn = image.getexif().get(ORIENTATION, 1)
             written = image.info.get("xmp") or image.info.get("XML:com.adobe.xmp") or b""
             size = image.size
-    # Pillow answers damage with any of these.
-    except (OSError, ValueError, SyntaxError, TypeError, LookupError, ArithmeticError) as reason:
+    except DAMAGE as reason:
         raise BadInput(
             f"{readable(path)!r} is a damaged picture ({reason}): replace it or take it away"
         ) from None
@@ -247,12 +179,7 @@ def _from_sidecar(path: Path, stream: IO[bytes]) -> Header:
 def read_regions(packet: bytes) -> Header:
     """Read the faces that are marked in an XMP packet, as `mwg-rs` or as `MP` regions.
 
-    Where both are written, which name the same faces, the former count.
-
-    Raises
-    ------
-    BadInput
-        If it is no XML, is too long or too deep, or declares entities. Its text follows the name of a file.
+    Where both are written, which name the same faces, the former count. Raises BadInput as `parse_xml`.
     """
     tree = parse_xml(packet)
     applied = _applied(tree)
@@ -279,10 +206,7 @@ def read_regions(packet: bytes) -> Header:
 def parse_xml(written: bytes) -> Element:
     """Read XML of a stranger: no document type and so no entities, not too long, not too deep.
 
-    Raises
-    ------
-    BadInput
-        If it is not that. Its text follows the name of a file.
+    Raises BadInput if it is not that. Its text follows the name of a file.
     """
     if len(written) > MOST_BYTES:
         raise BadInput(f"has metadata of more than {MOST_BYTES // 2**20} MB: leave it out")
@@ -395,12 +319,7 @@ def _box(sides: Sequence[float] | None) -> Box | None:
 def as_stored(box: Box, orientation: int) -> Box:
     """Where a box of the upright picture lies in the picture as it is stored.
 
-    Parameters
-    ----------
-    box : tuple of four floats
-        Left, top, width and height, from 0 to 1.
-    orientation : int
-        1 to 8, as Exif counts.
+    It is left, top, width and height, from 0 to 1; the orientation is 1 to 8, as Exif counts.
     """
     left, top, width, height = box
     right, bottom = 1 - left - width, 1 - top - height
@@ -409,12 +328,7 @@ def as_stored(box: Box, orientation: int) -> Box:
         across = top if orientation in (5, 6) else bottom
         down = left if orientation in (5, 8) else right
         return across, down, height, width
-    return (
-        right if orientation in (2, 3) else left,
-        bottom if orientation in (3, 4) else top,
-        width,
-        height,
-    )
+    return (right if orientation in (2, 3) else left, bottom if orientation in (3, 4) else top, width, height)
 
 
 # Zero of QuickTime's clock is the first second of 1904: no earlier year is believed, nor that one.
@@ -433,36 +347,24 @@ _OFFSET: Final = re.compile(r"([+-])(\d\d):?(\d\d)", re.ASCII)
 def captured(path: Path) -> str:
     """When a photo or film was taken, as `lookalike.gallery.media.MediaFile.captured` writes it.
 
-    Returns
-    -------
-    str
-        Empty if the file does not say, or says what cannot be.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, or it may not be read.
+    Empty if the file does not say, or says what cannot be. Raises NotFound or BadInput if it cannot be
+    read.
     """
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(START)
-            media = recognise(start)
-            stream.seek(0)
-            if media is None:
-                return ""
-            said = _photo(stream, start) if media.kind == "photo" else _film(stream, media.container)
-    except OSError as reason:
-        raise unreadable(path, reason) from None
-    return "" if said is None else said.isoformat(timespec="seconds")
+    with recognised(path) as (stream, media):
+        if media is None:
+            return ""
+        return written(_photo(stream) if media.kind == "photo" else _film(stream, media.container))
+
+
+def written(time: datetime | None) -> str:
+    """A time as a gallery keeps it; empty if it is not known."""
+    return "" if time is None else time.isoformat(timespec="seconds")
 
 
 def exif_time(said: object, offset: object = "") -> datetime | None:
     """The time that EXIF writes as ``2019:07:14 12:30:05``, with an offset as ``+02:00`` if it has one.
 
-    Returns
-    -------
-    datetime or None
-        None if it is no time, or cannot be that of a recording.
+    None if it is no time, or cannot be that of a recording.
     """
     found = _EXIF.fullmatch(_words(said))
     zone = _OFFSET.fullmatch(_words(offset))
@@ -497,17 +399,9 @@ def believable(said: str) -> datetime | None:
     return time if is_past and time.replace(tzinfo=None) not in ZEROS else None
 
 
-def _photo(stream: IO[bytes], start: bytes) -> datetime | None:
-    formats: tuple[str, ...] = FORMATS
-    if looks_like_heif(start):
-        try:
-            import pillow_heif
-        except ImportError:
-            return None
-        pillow_heif.register_heif_opener(thumbnails=False)
-        formats = (HEIF,)
+def _photo(stream: IO[bytes]) -> datetime | None:
     # Whoever decodes the photo says what is wrong with it.
-    with suppress(*DAMAGE, *TOO_LARGE), Image.open(stream, formats=formats) as image:
+    with suppress(BadInput, *DAMAGE, *TOO_LARGE), open_image(stream, "") as image:
         tags: Mapping[int, Any] = image.getexif().get_ifd(ExifTags.IFD.Exif)
         return exif_time(
             tags.get(ExifTags.Base.DateTimeOriginal), tags.get(ExifTags.Base.OffsetTimeOriginal, "")

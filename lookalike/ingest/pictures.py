@@ -32,23 +32,8 @@ FORMATS: Final = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF", "PPM")
 # What telephones write; read by a library of its own.
 HEIF: Final = "HEIF"
 SUFFIXES: Final = frozenset(
-    {
-        ".jpg",
-        ".jpeg",
-        ".jpe",
-        ".jfif",
-        ".png",
-        ".webp",
-        ".bmp",
-        ".tif",
-        ".tiff",
-        ".gif",
-        ".heic",
-        ".heif",
-        ".pgm",
-        ".ppm",
-        ".pnm",
-    }
+    {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".bmp", ".tif"}
+    | {".tiff", ".gif", ".heic", ".heif", ".pgm", ".ppm", ".pnm"}
 )
 # A photo of a telephone has 12 to 50 million pixels; a file that claims more would fill the memory.
 MOST_PIXELS: Final = 64_000_000
@@ -69,22 +54,11 @@ _STILL: Final = re.compile(rb"....ftyp(heic|heix|heim|heis|mif1)", re.DOTALL)
 
 
 def read_picture(path: Path) -> Picture:
-    """Read a picture file, turned the right way up.
+    """Read a picture file, turned the right way up: gray (height, width), or RGB (height, width, 3).
 
-    The format is recognised by content, never by name. Transparent parts become black; of
-    several frames or pages the first is read.
-
-    Returns
-    -------
-    uint8 array (height, width) or (height, width, 3)
-        Gray if the file is gray, otherwise RGB; not to be written to.
-
-    Raises
-    ------
-    NotFound
-        If there is no such file.
-    BadInput
-        If it may not be read, is not a picture, is damaged or too large.
+    The format is recognised by content, never by name. Transparent parts become black; of several frames
+    or pages the first is read. The array is not to be written to. Raises NotFound or BadInput if there is
+    no such file, it may not be read, is not a picture, is damaged or too large.
     """
     if is_folder(path):
         raise BadInput(f"{readable(path)!r} is a folder: give a picture file")
@@ -97,34 +71,19 @@ def read_picture(path: Path) -> Picture:
 
 
 def decode_picture(given: bytes) -> Picture:
-    """Return the picture that `encode_picture` made into bytes.
-
-    Raises
-    ------
-    BadInput
-        If the bytes are not a picture, or are damaged.
-    """
+    """The picture that `encode_picture` made into bytes; BadInput if they are not one, or are damaged."""
     return _decoded(io.BytesIO(given), f"a picture of {len(given)} bytes")
 
 
 def encode_picture(picture: Picture, longest: int = LONGEST) -> bytes:
-    """Make a picture small enough to keep: JPEG, which keeps gray gray.
+    """Make a picture, gray or RGB, small enough to keep: JPEG, which keeps gray gray.
 
-    Parameters
-    ----------
-    picture : uint8 array (height, width) or (height, width, 3)
-        Gray or RGB.
-    longest : int
-        A picture with a longer side is reduced to it; a smaller picture keeps its size.
-
-    Raises
-    ------
-    BadInput
-        If this is not such a picture, or `longest` is not a positive whole number.
+    One with a longer side than `longest` is reduced to it; a smaller one keeps its size. Raises BadInput
+    if this is no picture, or `longest` is not a positive whole number.
     """
     if isinstance(longest, bool) or not isinstance(longest, int) or longest < 1:
         raise BadInput(f"the longest side of a picture must be a whole number from 1 up, got {longest!r}")
-    given = _checked(picture)
+    given = checked(picture)
     image = Image.fromarray(given)
     scale = longest / max(image.size)
     if scale < 1:
@@ -147,13 +106,8 @@ def looks_like_heif(start: bytes) -> bool:
 
 
 def _decoded(stream: IO[bytes], owner: str) -> Picture:
-    formats: tuple[str, ...] = FORMATS
-    if looks_like_heif(stream.read(START)):
-        _read_heif(owner)
-        formats = (HEIF,)
-    stream.seek(0)
     try:
-        with Image.open(stream, formats=formats) as image:
+        with open_image(stream, owner) as image:
             # The size is known from the header: nothing was decoded yet.
             if image.width * image.height > MOST_PIXELS:
                 raise _too_large(owner)
@@ -176,15 +130,21 @@ def _decoded(stream: IO[bytes], owner: str) -> Picture:
         raise BadInput(f"{owner} is a damaged picture ({reason}): replace it or take it away") from None
 
 
-def _read_heif(owner: str) -> None:
-    """Let Pillow read HEIF, if the library for it is there."""
-    try:
-        import pillow_heif
-    except ImportError:
-        raise BadInput(
-            f"{owner} is a HEIC photo, and what reads such is not installed: pip install 'lookalike[video]'"
-        ) from None
-    pillow_heif.register_heif_opener(thumbnails=False)
+def open_image(stream: IO[bytes], owner: str) -> Image.Image:
+    """Open a photo at its start; nothing is decoded yet. It fails by `DAMAGE`, `TOO_LARGE` or BadInput."""
+    formats: tuple[str, ...] = FORMATS
+    if looks_like_heif(stream.read(START)):
+        try:
+            import pillow_heif
+        except ImportError:
+            raise BadInput(
+                f"{owner} is a HEIC photo, and what reads such is not installed: "
+                f"pip install 'lookalike[video]'"
+            ) from None
+        pillow_heif.register_heif_opener(thumbnails=False)
+        formats = (HEIF,)
+    stream.seek(0)
+    return Image.open(stream, formats=formats)
 
 
 def _as_array(image: Image.Image, sixteen_bits: bool, owner: str) -> Picture:
@@ -221,7 +181,8 @@ def _bytes_of(image: Image.Image) -> Picture:
     return picture
 
 
-def _checked(given: Any) -> Picture:
+def checked(given: Any) -> Picture:
+    """Refuse what is not a picture of bytes, gray or RGB; return it in one piece of memory."""
     if not isinstance(given, np.ndarray) or given.dtype != np.uint8:
         kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
         raise BadInput(f"a picture must be an array of uint8, got {kind}: scale and convert it")
@@ -235,23 +196,10 @@ def _too_large(owner: str) -> BadInput:
 
 
 def read_crop(path: Path, largest: tuple[int, int] | None) -> Picture | None:
-    """Read a picture, unless it is too large for a crop.
+    """Read a picture, or None if it is too large for a crop.
 
-    Parameters
-    ----------
-    path : Path
-    largest : tuple of two ints, or None
-        Width and height up to which a picture may be a crop, turned or not; None if every one may be.
-
-    Returns
-    -------
-    uint8 array (height, width) or (height, width, 3), or None
-        None if it is larger, or is nothing whose size is known before it is decoded.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read.
+    `largest` is the width and height up to which one may be a crop, turned or not; None if every one may
+    be. None is also returned for that whose size is not known before it is decoded.
     """
     if largest is not None and not _is_small(path, largest):
         return None

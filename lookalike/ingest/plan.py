@@ -29,17 +29,10 @@ START: Final = 3.0
 
 @dataclass(frozen=True)
 class Pace:
-    """How long the work takes one processor, in seconds.
+    """How long one processor works, in seconds, on a second of film or a photo, and on the faces in it.
 
-    Unless it was measured (`measure`), as `python -m benchmarks intake` measures it, with one
-    face in every frame and photo.
-
-    Parameters
-    ----------
-    film, photo : float
-        Looking at a second of film, and at a photo.
-    film_faces, photo_faces : float
-        Describing the faces that are found there.
+    Unless it was measured (`measure`), as `python -m benchmarks intake` measures it, with one face in
+    every frame and photo.
     """
 
     film: float = 0.17
@@ -55,24 +48,9 @@ USUAL: Final = Pace()
 class Plan:
     """What is to be done, before it is done.
 
-    Parameters
-    ----------
-    films, photos : int
-        How many files of each are new.
-    film_seconds : float
-        How long the films last.
-    albums : int
-        In how many folders the photos lie.
-    known : int
-        Files that were looked at before.
-    left_out : int
-        Files that are neither, or cannot be read.
-    seconds : float
-        About how long it takes.
-    bytes : int
-        About how much the gallery grows.
-    left_out_for : str
-        How many were left out for which reason, in words.
+    So many new films and photos, how long the films last, in how many folders the photos lie; how many
+    files are known, or left out and for which reasons; about how long it takes, and how much the gallery
+    grows.
     """
 
     films: int
@@ -109,22 +87,10 @@ def make_plan(
     pace: Pace = USUAL,
     left_out_for: str = "",
 ) -> Plan:
-    """Add up what there is to do.
+    """Add up what there is to do with new files, whose films last so many seconds each, and photos 0.
 
-    Parameters
-    ----------
-    files : sequence of MediaPath
-        What is new.
-    lengths : sequence of float
-        How many seconds each film lasts; 0 for photos.
-    known, left_out : int
-        How many other files there are.
-    processors : int
-        How many work at the same time.
-    pace : Pace
-        How long it takes.
-    left_out_for : str
-        Why files were left out, in words.
+    So many processors work at the same time, at a pace; the other files are known, or left out for some
+    reasons.
     """
     photos = [file for file in files if file.media.kind == "photo"]
     length = float(sum(lengths))
@@ -178,24 +144,10 @@ def measure(
 ) -> Pace:
     """Look at a few moments of films and at a few photos, and describe some of the faces.
 
-    Parameters
-    ----------
-    files, lengths
-        As for `make_plan`.
-    part : Descriptor
-        What describes the faces.
-    workers : Workers
-        Who looks: one child, which was asked something before, and so has started.
-    usual : float
-        How many seconds all of it takes at the usual pace: where that is little, only faces are counted, in
-        one look at a film, and only more of them than usual change it.
-    track : callable
-        Shows progress.
-
-    Returns
-    -------
-    Pace
-        The usual one of what there is none of, or cannot be read.
+    Files and lengths are as of `make_plan`. One child looks, which was asked something before, and so has
+    started. All of it takes so many seconds at the usual pace: where that is little, only faces are
+    counted, in one look at a film, and only more of them than usual change it. The pace stays the usual
+    one for what there is none of, or cannot be read.
     """
     settings, count = workers.settings, min(MOST, int(usual / WORTH))
     photos = [file for file in files if file.media.kind == "photo"]

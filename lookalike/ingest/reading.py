@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from lookalike.errors import BadInput, LookalikeError, readable
 from lookalike.faceset import check_most
@@ -16,6 +16,7 @@ from lookalike.ingest.readers.npz import MOST_BYTES
 from lookalike.ingest.sandbox import Ended, Limits, Message, Sandbox
 from lookalike.ingest.sourceset import SourceSet
 
+Item = TypeVar("Item")
 # The largest array that is read, its numbers with half the length, and as many pictures.
 MOST_MEMORY: Final = 3 * MOST_BYTES
 # So much memory is filled by the slowest decoder in this time.
@@ -36,24 +37,12 @@ def read_apart(
     """Find the sets of a source as `read_source` does, in a child process.
 
     Parsers and decoders are not made for files one does not trust: a damaged file can crash them. So they
-    run in a child, one for each source, with limits on memory, time and what it may write. It reads one set
-    ahead, while the last one is worked on, and is gone when the iterator is.
+    run in a child, one for each source, with limits on memory, time and what it may write. It reads one
+    set ahead, while the last one is worked on, and is gone when the iterator is. If the array is
+    `guessed`, a source without it is read as if none were asked for.
 
-    Parameters
-    ----------
-    path, array, features, most, columns
-        As for `read_source`.
-    guessed : bool
-        Whether the array is only a guess: without such an array in the source none was asked for.
-    limits : Limits, optional
-        What the child may take.
-
-    Raises
-    ------
-    NotFound, BadInput, Conflict
-        As `read_source` does; or BadInput if the source ends the child, or takes too long.
-    StorageFailed
-        If the child cannot be started.
+    Raises as `read_source` does; or BadInput if the source ends the child or takes too long, and
+    StorageFailed if the child cannot be started.
     """
     check_most(most)
     request = {
@@ -84,80 +73,69 @@ def _sets(path: Path, request: dict[str, Any], limits: Limits) -> Iterator[Sourc
         raise BadInput(f"{readable(path)!r}{last} {how}") from None
 
 
-def read_crops_apart(
-    paths: Sequence[Path], largest: tuple[int, int] | None
-) -> Iterator[Picture | LookalikeError | None]:
-    """Read pictures that may be crops, in a child process.
+def read_each_apart(
+    paths: Sequence[Path], request: Callable[[Path], dict[str, Any]], read: Callable[[Message], Item]
+) -> Iterator[Item | LookalikeError]:
+    """Ask a child process for one message about each file; what is read in it, or why it cannot be.
 
-    Parameters
-    ----------
-    paths : sequence of paths
-    largest : tuple of two ints, or None
-        Width and height up to which a picture may be a crop; None if every one may be.
-
-    Yields
-    ------
-    picture, LookalikeError or None
-        For each path: what it shows, or why it cannot be read, or None if it is larger.
+    Only the file that ends a child is refused; another child reads the rest.
     """
     left = list(paths)
     while left:
         try:
             with Sandbox(usual_limits()) as child:
-                child.ask({"crops": [str(path) for path in left], "largest": largest})
                 while left:
-                    told: Picture | LookalikeError | None
-                    try:
-                        told = next(iter(_set(child.answer(PATIENCE)).pictures), None)
-                    except LookalikeError as reason:
-                        told = reason
+                    yield _asked(child, request(left[0]), read)
                     left.pop(0)
-                    yield told
         except Ended as how:
-            # Only that picture is refused; another child reads the rest.
             yield BadInput(f"{readable(left.pop(0))!r} {how}")
 
 
-def read_still_apart(path: Path, time: float | None = None) -> Picture:
-    """Read a photo, or the frame that a film shows at a time, in a child process; see `read_still`.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read.
-    """
+def _asked(child: Sandbox, request: dict[str, Any], read: Callable[[Message], Item]) -> Item | LookalikeError:
+    child.ask(request)
     try:
-        with Sandbox(usual_limits()) as child:
-            child.ask({"still": str(path), "time": time})
-            return _set(child.answer(PATIENCE)).pictures[0]
-    except (Ended, IndexError) as how:
-        raise BadInput(f"{readable(path)!r} {how}") from None
+        message = child.answer(PATIENCE)
+        if message is None:
+            raise Ended
+        found = read(message)
+        if child.answer(PATIENCE) is not None:
+            raise Ended
+        return found
+    except LookalikeError as reason:
+        return reason
+    # Whoever took over the child may write anything.
+    except (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError, RecursionError):
+        raise Ended from None
+
+
+def _read_one_apart(path: Path, request: dict[str, Any], read: Callable[[Message], Item]) -> Item:
+    [found] = read_each_apart([path], lambda _: request, read)
+    if isinstance(found, LookalikeError):
+        raise found
+    return found
+
+
+def read_crops_apart(
+    paths: Sequence[Path], largest: tuple[int, int] | None
+) -> Iterator[Picture | LookalikeError | None]:
+    """Read pictures that may be crops, or why not, in a child process; see `read_crop`."""
+    return read_each_apart(
+        paths,
+        lambda path: {"crop": str(path), "largest": largest},
+        lambda message: next(iter(SourceSet.from_message(message).pictures), None),
+    )
+
+
+def read_still_apart(path: Path, time: float | None = None) -> Picture:
+    """Read a photo, or the frame that a film shows at a time, in a child process; see `read_still`."""
+    return _read_one_apart(
+        path, {"still": str(path), "time": time}, lambda message: SourceSet.from_message(message).pictures[0]
+    )
 
 
 def read_mat_apart(path: Path, names: Sequence[str]) -> dict[str, Values]:
-    """Read variables of a .mat file in a child process; see `read_mat`.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, or has no such variables.
-    """
-    try:
-        with Sandbox(usual_limits()) as child:
-            child.ask({"mat": str(path), "names": list(names)})
-            return unpacked(_said(child.answer(PATIENCE)))
-    except Ended as how:
-        raise BadInput(f"{readable(path)!r} {how}") from None
-
-
-def _said(message: Message | None) -> Message:
-    if message is None:
-        raise Ended
-    return message
-
-
-def _set(message: Message | None) -> SourceSet:
-    return SourceSet.from_message(_said(message))
+    """Read variables of a .mat file in a child process; see `read_mat`."""
+    return _read_one_apart(path, {"mat": str(path), "names": list(names)}, unpacked)
 
 
 def usual_limits(features: Path | None = None) -> Limits:

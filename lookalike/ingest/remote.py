@@ -24,8 +24,6 @@ from lookalike.ingest.files import MediaPath
 from lookalike.ingest.seen import Settings
 from lookalike.ingest.workers import Gathered, Workers, gather
 
-# The worker opens the file in a child process, as everywhere. What it finds travels whole.
-
 # What decides which bits a decoder, a detector or a descriptor gives.
 LIBRARIES: Final = (
     "av",
@@ -42,20 +40,10 @@ SAME_PATH: Final = "all machines must reach the files by the same path"
 
 @dataclass(frozen=True)
 class Asked:
-    """One file that a worker is to look at.
+    """One file that a worker is to look at: by its whole path, and the SHA-256 of what is meant.
 
-    Parameters
-    ----------
-    file : MediaPath
-        With its whole path.
-    content : str
-        SHA-256 of what is meant.
-    settings : Settings
-        How to look.
-    descriptor, model_file : str
-        What describes the faces, by its identity, and where its file lies if it has one.
-    versions : tuple of str
-        `library_versions` of who asks.
+    The descriptor is named by its identity, with where its file lies if it has one; `versions` are the
+    `library_versions` of who asks.
     """
 
     file: MediaPath
@@ -67,22 +55,9 @@ class Asked:
 
 
 def look_at(asked: Asked | None) -> Gathered:
-    """Look at one file and describe its faces.
+    """Look at one file and describe its faces; the reason if it cannot be used. Nothing is done for None.
 
-    Parameters
-    ----------
-    asked : Asked or None
-        Nothing is done for None.
-
-    Returns
-    -------
-    Gathered
-        Also if the file cannot be used, with the reason.
-
-    Raises
-    ------
-    LookalikeError
-        If no file could be looked at here, since something is missing on this machine.
+    Raises LookalikeError if no file could be looked at here, since something is missing on this machine.
     """
     if asked is None:
         return Gathered()
@@ -183,29 +158,11 @@ def gather_elsewhere(
 ) -> Iterator[tuple[int, Gathered]]:
     """Have files looked at and their faces described by the workers of an engine.
 
-    Parameters
-    ----------
-    engine : Engine
-    settings : Settings
-        How to look.
-    files : sequence of MediaPath
-    part : Descriptor
-        What describes the faces.
-    is_wanted : callable
-        Asked with the number of a file before it is sent to a worker.
-    content_of : callable
-        Gives the SHA-256 of a file by its number.
-
-    Yields
-    ------
-    tuple of int and Gathered
-        Number of the file, from 0 and rising, and all that it shows. A file is not sent while another of the
-        same content is with a worker, but when that has been yielded and is still wanted.
-
-    Raises
-    ------
-    LookalikeError
-        If a worker cannot look at any file, for instance because a library is missing there.
+    `is_wanted` is asked with the number of a file before it is sent to a worker; `content_of` gives its
+    SHA-256. Yields the number of the file, from 0 and rising, and all that it shows. A file is not sent
+    while another of the same content is with a worker, but when that has been yielded and is still
+    wanted. LookalikeError is raised if a worker cannot look at any file, for instance because a library
+    is missing there.
     """
     under_way: dict[int, str] = {}
     copies: set[int] = set()

@@ -26,7 +26,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import ceil, inf
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -57,16 +56,10 @@ ADVICE: Final = "it is damaged, copy it again or leave it out"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a child may take, where the system can limit it.
+    """What a child may take, where the system can limit it, with the modules that it loads before.
 
-    Parameters
-    ----------
-    memory : int
-        Address space in bytes, beyond its libraries; no message has more bytes.
-    seconds : float, optional
-        Time of a processor for a message.
-    libraries : tuple of str
-        Modules that are loaded before the limits hold, which count what is in use by then.
+    Address space is in bytes, beyond that which is in use then, and no message has more bytes; the time
+    is that of a processor for a message.
     """
 
     memory: int
@@ -84,15 +77,8 @@ class Message(NamedTuple):
 class Ended(Exception):
     """The child went away, was silent for too long, or answered nonsense.
 
-    Its text follows the name of what was decoded in a sentence.
-
-    Parameters
-    ----------
-    how : str
-    is_late : bool
-        Whether it was silent for too long.
-    is_told : bool
-        Whether the child itself said what ended it.
+    Its text follows the name of what was decoded in a sentence. It tells whether the child was silent for
+    too long (`is_late`), and whether the child itself said what ended it (`is_told`).
     """
 
     def __init__(
@@ -108,19 +94,10 @@ class NotStarted(StorageFailed):
 
 
 class Sandbox:
-    """A child process that decodes; use it in a ``with`` statement.
+    """A child process that decodes, within limits; use it in a ``with`` statement.
 
-    It is asked from one thread, and may be closed from any.
-
-    Parameters
-    ----------
-    limits : Limits
-        What it may take.
-
-    Raises
-    ------
-    StorageFailed
-        If the system refuses another process.
+    It is asked from one thread, and may be closed from any. Raises StorageFailed if the system refuses
+    another process.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -131,15 +108,8 @@ class Sandbox:
     def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
-
-    @property
-    def pid(self) -> int:
-        """Its process number."""
-        return self._process.pid
 
     def close(self) -> None:
         """End it."""
@@ -152,12 +122,7 @@ class Sandbox:
     def ask(self, request: dict[str, Any]) -> None:
         """Send a request; `answer` takes what the child says.
 
-        Raises
-        ------
-        NotStarted
-            If the child ended before it was asked anything.
-        Ended
-            If it is gone.
+        Raises NotStarted if the child ended before it was asked anything, and Ended if it is gone.
         """
         if not self._is_ready:
             try:
@@ -176,26 +141,11 @@ class Sandbox:
             raise self._ended() from None
 
     def answer(self, seconds: float, most: int | None = None) -> Message | None:
-        """Wait for what the child says next.
+        """Wait for what the child says next, so many seconds; None at the end of what it says to a request.
 
-        Parameters
-        ----------
-        seconds : float
-            How long it may be silent.
-        most : int, optional
-            Most bytes of a message, as many as it may take unless given.
-
-        Returns
-        -------
-        Message or None
-            None at the end of what there is to say to a request.
-
-        Raises
-        ------
-        LookalikeError
-            What the child found wrong with what it decodes.
-        Ended
-            If it dies, says nothing for too long, or answers nonsense.
+        A message has at most `most` bytes, or as many as the child may take. Raises LookalikeError
+        with what the child found wrong with what it decodes, and Ended if it dies, says nothing for
+        too long, or answers nonsense.
         """
         while True:
             message = self._take(seconds, self.limits.memory if most is None else most)
@@ -237,13 +187,7 @@ class Sandbox:
 
 
 def take_message(pipe: IO[bytes], most: int) -> Message:
-    """Take a message of at most so many bytes behind its header.
-
-    Raises
-    ------
-    Ended
-        If it is not all there, or is none.
-    """
+    """Take a message of at most so many bytes behind its header; Ended if it is not all there, or is none."""
     length = int.from_bytes(_taken(pipe, 8).tobytes(), "little")
     if length > MOST_HEADER:
         raise Ended
@@ -324,14 +268,9 @@ def _started(limits: Limits) -> subprocess.Popen[bytes]:
 
 
 class PatientPipe(io.RawIOBase):
-    """The end of a pipe that is read; after the deadline it seems to have come to its end.
+    """The end of an unbuffered pipe that is read; after the deadline it seems to have come to its end.
 
     No thread is needed to wait so: it would need memory of its own, which may be what is missing.
-
-    Parameters
-    ----------
-    pipe : FileIO
-        Without a buffer.
     """
 
     def __init__(self, pipe: io.FileIO) -> None:
@@ -484,12 +423,7 @@ def limit_seconds(seconds: float | None) -> None:
 class Machine(NamedTuple):
     """How a kind of processor numbers the calls of Linux.
 
-    Parameters
-    ----------
-    audit : int
-        The name of its calling convention; another one on the same machine has other numbers.
-    seccomp, socket, io_uring : int
-        Numbers of calls.
+    `audit` names its calling convention; another one on the same machine has other numbers.
     """
 
     audit: int
@@ -532,14 +466,9 @@ class Program(ctypes.Structure):
 def go_offline() -> bool:
     """Give up sockets, in all threads and in every child to come, for the rest of this process.
 
-    Linux can filter what a process asks of the system (seccomp(2)). Sockets are refused, and so is io_uring,
-    which could open them unseen; what is open already stays open, and no right can be won back. macOS and
-    Windows have no such thing for everybody to use.
-
-    Returns
-    -------
-    bool
-        Whether the system does it; False if this one has no way to.
+    Linux can filter what a process asks of the system (seccomp(2)). Sockets are refused, and so is
+    io_uring, which could open them unseen; what is open already stays open, and no right can be won back.
+    macOS and Windows have no such thing for everybody to use: False where the system has no way to.
     """
     machine = MACHINES.get(platform.machine())
     # On 32 bits of either processor the numbers are others.

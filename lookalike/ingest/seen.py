@@ -19,20 +19,11 @@ SAME: Final = 0.75
 
 @dataclass(frozen=True)
 class Settings:
-    """How footage is looked at.
+    """How footage is looked at: `rate` frames a second for faces; cuts are looked for in all.
 
-    Parameters
-    ----------
-    rate : float
-        Frames a second in which faces are looked for; cuts are looked for in all.
-    most : int
-        Faces of a track that are kept at most, evenly spread in time.
-    smallest : float
-        Faces less wide or high than this many pixels are not taken.
-    frame, photo : int
-        Longer side of what the detector sees; larger frames and photos are reduced for it.
-    since, until : float or None
-        Seconds of a film between which is looked; to its end unless given.
+    Of a track at most `most` faces are kept, evenly spread in time. Faces less wide or high than
+    `smallest` pixels are not taken. Larger frames and photos are reduced to a longer side of `frame` and
+    `photo`. A film is looked at from the second `since` to the second `until`, or to its end.
     """
 
     rate: float = 5.0
@@ -48,21 +39,11 @@ class Settings:
 class SeenTrack:
     """One face through one shot of a film, or one face of a photo.
 
-    Parameters
-    ----------
-    number : int
-        Rising in the order in which they appear; in a photo from left to right. Some may be missing.
-    sightings : tuple of Sighting
-        Where each kept face was seen.
-    pictures : tuple of bytes
-        An aligned picture of each, encoded.
-    together : frozenset of int
-        Numbers of those that were seen in the same frame: certainly other people.
-    total : int
-        How many faces there were before some were chosen to be kept.
-    after : tuple of int and float, optional
-        Number of the track that a cut ended in the same place right before this one, if it was not unlike,
-        and how alike they look, up to 1.
+    Numbers rise in the order in which they appear, in a photo from left to right; some may be missing.
+    Each face that was kept, of a `total`, has a sighting and an aligned picture, encoded. `together` are
+    the numbers of those that were seen in the same frame: certainly other people. `after` is the number
+    of the track that a cut ended in the same place right before this one, if it was not unlike, and how
+    alike they look, up to 1.
     """
 
     number: int
@@ -136,22 +117,11 @@ def join_jumps(
 ) -> list[Described]:
     """Join the tracks of one film that show one person before and after a jump.
 
-    Parameters
-    ----------
-    tracks : sequence of tuples of SeenTrack and float32 array (n, d)
-        All tracks of the film with the descriptors of their faces, in any order.
-    least : float or None
-        Cosine from which two descriptors are taken for one person, if they look alike; if they do not, it
-        must lie nearer to 1 than to this. None if they cannot tell, and nothing is joined.
-    most : int
-        Faces kept of a track at most.
-    is_sure : bool
-        Whether the descriptor is to be believed whatever they look like.
-
-    Returns
-    -------
-    list of tuples
-        By number; a joined track has that of its first part.
+    They come in any order, with the descriptors (n, d) of their faces, and leave by number; a joined
+    track has that of its first part, and at most `most` faces. `least` is the cosine from which two
+    descriptors are taken for one person, if they look alike; if they do not, it must lie nearer to 1 than
+    to this, unless the descriptor is sure (`is_sure`) whatever they look like. If it is None they cannot
+    tell, and nothing is joined.
     """
     ordered = sorted(tracks, key=lambda one: one[0].number)
     if least is None:
@@ -214,14 +184,7 @@ FEWEST: Final = 3
 def one_person_each(tracks: Sequence[Described], part: Descriptor, most: int) -> list[Described]:
     """Join the tracks of one film that jumps tore, and part those that show two people.
 
-    Parameters
-    ----------
-    tracks : sequence of tuples of SeenTrack and float32 array (n, d)
-        All tracks of the film, or the faces of a photo, with their descriptors.
-    part : Descriptor
-        What described them.
-    most : int
-        Faces kept of a track at most.
+    They are all tracks of the film, or the faces of a photo, with what `part` made of them.
     """
     joined = join_jumps(tracks, part.same_person, most, part.parts_people)
     if part.same_person is None or not part.parts_people:
@@ -230,21 +193,10 @@ def one_person_each(tracks: Sequence[Described], part: Descriptor, most: int) ->
 
 
 def part_mixed(tracks: Sequence[Described], least: float) -> list[Described]:
-    """Part the tracks of one film whose faces fall into several people.
+    """Part the tracks of one film whose faces fall into several people, by a cosine as of `join_jumps`.
 
-    Who was seen together with a parted track is not known any more, since it is not known with which part.
-
-    Parameters
-    ----------
-    tracks : sequence of tuples of SeenTrack and float32 array (n, d)
-        With the descriptors of their faces.
-    least : float
-        Cosine from which two faces are taken for one person.
-
-    Returns
-    -------
-    list of tuples
-        In the order in which they begin; the first part of a track keeps its number.
+    Who was seen together with a parted track is not known any more, since it is not known with which
+    part. The tracks come in the order in which they begin; the first part of one keeps its number.
     """
     free = max((track.number for track, _ in tracks), default=0) + 1
     found: list[Described] = []
@@ -273,20 +225,11 @@ def part_mixed(tracks: Sequence[Described], least: float) -> list[Described]:
 
 
 def people(faces: NDArray[np.float32], least: float) -> list[NDArray[np.intp]]:
-    """Tell which faces of a track are of one person, as far as a chain of likenesses links them.
+    """Tell which faces (n, d) of a track are of one person, as far as a chain of likenesses links them.
 
-    Parameters
-    ----------
-    faces : array (n, d)
-        Descriptors, in order of time.
-    least : float
-        Cosine from which two are taken for one person.
-
-    Returns
-    -------
-    list of int arrays
-        Places of the faces of each person, rising; the person of the first face first. What belongs to a
-        chain of fewer than `FEWEST` faces goes to whom it is most alike.
+    `least` is the cosine from which two are taken for one person. The places of the faces of each person
+    are rising, and the person of the first face comes first. What belongs to a chain of fewer than
+    `FEWEST` faces goes to whom it is most alike.
     """
     unit = faces.astype(np.float64)
     unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
@@ -321,18 +264,9 @@ def _chains(linked: NDArray[np.bool_]) -> NDArray[np.intp]:
 def best_pairs(worth: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Pair rows with columns, as many as there can be and each of them once, so that the sum is greatest.
 
-    The Hungarian method, by shortest augmenting paths. SciPy has it too, and takes 55 MB to be loaded, of
-    which nobody who looks for faces has any other use.
-
-    Parameters
-    ----------
-    worth : float array (rows, columns)
-        What a pair is worth.
-
-    Returns
-    -------
-    list of tuples of two ints
-        Rows with their columns, by row.
+    The worth of each pair is given as (rows, columns); the pairs come by row. The Hungarian method, by
+    shortest augmenting paths. SciPy has it too, and takes 55 MB to be loaded, of which nobody who looks
+    for faces has any other use.
     """
     rows, columns = worth.shape
     if rows > columns:
@@ -368,15 +302,10 @@ _NEVER = -4.0
 class Album:
     """Groups of faces in one folder, grown photo by photo.
 
-    A face joins the group to whose mean it is most alike, if it is at least as alike as two faces are that
-    almost surely show one person; two faces of one photo never join the same group. What is like no group
-    begins one. The order of the photos is that of their names, so the groups do not depend on chance.
-
-    Parameters
-    ----------
-    least : float or None
-        Cosine from which two faces are taken for one person; None where a descriptor cannot tell, and every
-        face is a group of its own.
+    A face joins the group to whose mean it is most alike, if their cosine is at least `least`, from which
+    on two faces almost surely show one person; two faces of one photo never join the same group. What is
+    like no group begins one. The order of the photos is that of their names, so the groups do not depend
+    on chance. If `least` is None the descriptor cannot tell, and every face is a group of its own.
     """
 
     def __init__(self, least: float | None) -> None:
@@ -391,18 +320,7 @@ class Album:
         self._sums.append(_unit(faces).sum(axis=0))
 
     def place(self, faces: NDArray[np.float32]) -> list[int]:
-        """Decide to which group each face of one photo belongs.
-
-        Parameters
-        ----------
-        faces : array (n, d)
-            Descriptors of the faces of one photo.
-
-        Returns
-        -------
-        list of int
-            Number of a group for each face; a number not seen before is a new group.
-        """
+        """The number of a group for each face (n, d) of one photo; one not seen before is a new group."""
         unit = _unit(faces)
         chosen = [-1] * len(unit)
         if self.least is not None and self._sums:

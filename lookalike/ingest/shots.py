@@ -58,18 +58,7 @@ FRAME: Final = 1 / 25
 
 
 def thumbnail(luma: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Reduce a gray frame, or the luma plane of a decoded one, to means of blocks.
-
-    Parameters
-    ----------
-    luma : uint8 array (height, width)
-        Of any size.
-
-    Returns
-    -------
-    float32 array (36, 64)
-        Gray levels from 0 to 255.
-    """
+    """Reduce a gray frame (height, width), or the luma plane of a decoded one, to block means (36, 64)."""
     if luma.dtype != np.uint8 or luma.ndim != 2 or 0 in luma.shape:
         raise BadInput(f"a gray frame is an array (height, width) of uint8, got {luma.dtype} {luma.shape}")
     cv2 = opencv()
@@ -114,14 +103,9 @@ class Cuts:
         return self._unlit is not None
 
     def is_cut(self, frame: NDArray[np.float32], time: float | None = None) -> bool:
-        """Take the next frame; tell whether a new shot starts.
+        """Take the next frame, a `thumbnail`; tell whether a new shot starts.
 
-        Parameters
-        ----------
-        frame : float32 array (36, 64)
-            As `thumbnail` makes it.
-        time : float, optional
-            Seconds from the start of the film; 1/25 after the frame before unless given.
+        The time is in seconds from the start of the film; 1/25 after the frame before unless given.
         """
         if frame.shape != (HEIGHT, WIDTH):
             raise BadInput(f"a thumbnail has shape {(HEIGHT, WIDTH)}, got {frame.shape}: use thumbnail()")

@@ -10,18 +10,22 @@ from lookalike.errors import BadInput, LookalikeError, is_folder, readable, unre
 from lookalike.faceset import check_id, check_most
 from lookalike.ingest.files import promises_media, recognise
 from lookalike.ingest.pictures import FORMATS, looks_like_picture, read_picture
-from lookalike.ingest.readers.annotations import (
+from lookalike.ingest.readers.folders import read_folder
+from lookalike.ingest.readers.lists import (
+    feature_names,
     is_coco,
+    is_ijb,
+    is_mot,
     is_rows,
     is_rttm,
     read_coco,
+    read_ijb,
+    read_mot,
     read_rows,
     read_rttm,
 )
-from lookalike.ingest.readers.folders import read_folder
-from lookalike.ingest.readers.lists import feature_names, is_ijb, is_mot, read_ijb, read_mot
 from lookalike.ingest.readers.npz import COLUMNS as NPZ_COLUMNS
-from lookalike.ingest.readers.npz import Archive, read_npz
+from lookalike.ingest.readers.npz import read_npz
 from lookalike.ingest.readers.parquet import COLUMNS as PARQUET_COLUMNS
 from lookalike.ingest.readers.parquet import column_names, is_parquet, read_parquet
 from lookalike.ingest.readers.youtube_faces import array_names as youtube_names
@@ -68,10 +72,11 @@ def read_source(
 ) -> Sets:
     """Find the sets of a source, whatever it is; content decides, not the name.
 
-    A folder of pictures has a set for each folder in it, YouTube Faces one for each video, an
-    ``.npz`` or Parquet file those that its rows say, a list of templates (IJB) or tracks (MOT) one
-    for each of them; a picture is a set of one face. What can be checked without reading every face
-    is checked here, before the first set is handed out.
+    A folder of pictures has a set for each folder in it, YouTube Faces one for each video, an ``.npz`` or
+    Parquet file those that its rows say, a list of templates (IJB) or tracks (MOT) one for each of them;
+    a picture is a set of one face. What can be checked without reading every face is checked here, before
+    the first set is handed out. Sets come in the order of the source, with one at a time in memory where
+    the source allows it.
 
     Parameters
     ----------
@@ -89,18 +94,10 @@ def read_source(
         What columns of a Parquet file, or arrays of an ``.npz`` file, are called that we call otherwise, as
         ``{"set_id": "video"}``.
 
-    Returns
-    -------
-    iterator of SourceSet
-        In the order of the source, with one set at a time in memory where the source allows it.
-
     Raises
     ------
-    NotFound
-        If there is nothing at the path.
-    BadInput
-        If it holds nothing we can read, or an option is given that it has no use for, or one is
-        missing that it needs.
+    NotFound, BadInput
+        If there is nothing at the path, or nothing we can read; an option has no use, or is missing.
     """
     path = Path(path)
     check_most(most)
@@ -144,17 +141,8 @@ def array_names(path: Path, features: Path | None = None) -> list[str]:
 def is_footage(path: Path, cropped: bool) -> bool:
     """Whether faces have to be looked for in a source: photos, films and folders of them.
 
-    Parameters
-    ----------
-    path : Path
-        A folder or a file.
-    cropped : bool
-        Whether pictures are faces that were cut out already, and folders hold such.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it is not there or cannot be read.
+    `cropped` says that pictures are faces that were cut out already, and folders hold such. Raises
+    NotFound or BadInput if it is not there or cannot be read.
     """
     if is_folder(path):
         return not cropped and not is_youtube_faces(path)
@@ -195,14 +183,9 @@ def _one_picture(path: Path, most: int | None) -> Sets:
     return iter([found])
 
 
-def _archive_names(path: Path) -> list[str]:
-    with Archive(path) as archive:
-        return archive.names()
-
-
 # How the start of a file tells its kind; texts come last, since they have no magic number.
 _FILES: Final[tuple[tuple[Callable[[bytes], bool], _Kind], ...]] = (
-    (lambda start: start.startswith(ZIP_MAGIC), _Arrays(read_npz, _archive_names, NPZ_COLUMNS)),
+    (lambda start: start.startswith(ZIP_MAGIC), _Arrays(read_npz, feature_names, NPZ_COLUMNS)),
     (is_parquet, _Arrays(read_parquet, column_names, PARQUET_COLUMNS)),
     (looks_like_picture, _Plain(_one_picture)),
     (is_ijb, _List(read_ijb)),

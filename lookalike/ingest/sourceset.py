@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput
+from lookalike.errors import BadInput, readable
 from lookalike.ingest.sandbox import Ended, Message
 
 # A face that was cut out has fewer pixels, and all faces of a set together: more would fill the memory where
@@ -39,10 +41,8 @@ class SourceSet:
         Descriptors, one face a row, if the source has them.
     pictures : tuple of uint8 arrays (height, width) or (height, width, 3)
         A gray or RGB picture of each face, or none. If there are no descriptors, there are pictures.
-    array : str
-        Name of the array the faces were taken from, if the source has named arrays.
-    descriptor : str
-        What made the descriptors, if the source says so.
+    array, descriptor : str
+        What the array is called that the faces were taken from, and what made them, if the source says so.
     """
 
     id: str
@@ -68,13 +68,7 @@ class SourceSet:
 
     @classmethod
     def from_message(cls, message: Message) -> SourceSet:
-        """The set that a message is about.
-
-        Raises
-        ------
-        Ended
-            If it contradicts itself.
-        """
+        """The set that a message is about; Ended if that contradicts itself."""
         # Whoever took over the child may write anything: any error of these lines means that.
         try:
             said, numbers, sizes, pixels = message.parts
@@ -95,14 +89,17 @@ class SourceSet:
         return cls(id, origin, tuple(sources), faces, pictures, array, descriptor)
 
 
-def limited(sets: Iterator[SourceSet]) -> Iterator[SourceSet]:
-    """Hand out sets, as long as they keep to the limits of what can be described.
+@contextmanager
+def refused_of(path: Path, text: str) -> Iterator[None]:
+    """Say of a file what is refused in the block."""
+    try:
+        yield
+    except BadInput as reason:
+        raise BadInput(f"{readable(path)!r} {text}: {reason}") from None
 
-    Raises
-    ------
-    BadInput
-        With what is too much, and what to do.
-    """
+
+def limited(sets: Iterator[SourceSet]) -> Iterator[SourceSet]:
+    """Hand out sets, as long as they keep to the limits of what can be described (else BadInput)."""
     for number, found in enumerate(sets):
         if number == MOST_SETS:
             raise BadInput(f"{found.origin!r} holds more than {MOST_SETS:,} sets: split it")
@@ -126,13 +123,7 @@ def limited(sets: Iterator[SourceSet]) -> Iterator[SourceSet]:
 
 
 def check_pixels(shape: Sequence[int], owner: str) -> None:
-    """Refuse pictures that are too large for a face, by their height and width.
-
-    Raises
-    ------
-    BadInput
-        With what to do.
-    """
+    """Refuse pictures that are too large for a face, by their height and width."""
     if shape[0] * shape[1] > MOST_PIXELS_OF_A_FACE:
         raise BadInput(
             f"{owner} has a picture of {shape[1]} x {shape[0]} pixels, and a face that was cut out has at "

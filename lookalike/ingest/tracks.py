@@ -19,12 +19,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput, unreadable
+from lookalike.errors import BadInput
 from lookalike.faceset import UNSURE, Sighting
 from lookalike.ingest.align import SIDE, align, encode_square, judge
 from lookalike.ingest.detect import Detector, Found, opencv, sure_faces
-from lookalike.ingest.files import START, recognise
-from lookalike.ingest.header import captured
+from lookalike.ingest.files import recognised
+from lookalike.ingest.header import captured, film_time, written
 from lookalike.ingest.pictures import Picture, read_picture
 from lookalike.ingest.seen import SAME, SeenFile, SeenTrack, Settings, best_pairs
 from lookalike.ingest.shots import Cuts, thumbnail
@@ -46,17 +46,9 @@ NARROW: Final = 64.0
 
 
 def look(square: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Describe an aligned square.
+    """Describe an aligned square (192, 192, 3), as `lookalike.ingest.align.align` makes it: (832,).
 
-    Parameters
-    ----------
-    square : uint8 array (192, 192, 3)
-        As `lookalike.ingest.align.align` makes it.
-
-    Returns
-    -------
-    float32 array (832,)
-        Of length 1, or less where there is nothing to see; the likeness of two is their dot product.
+    It has length 1, or less where there is nothing to see; the likeness of two is their dot product.
     """
     if square.shape != (SIDE, SIDE, 3):
         raise BadInput(f"an aligned square has shape {(SIDE, SIDE, 3)}, got {square.shape}")
@@ -132,25 +124,14 @@ class Kept:
 
 @dataclass(eq=False)
 class Track:
-    """One person through one shot.
+    """One person through one shot, from the first face to the last.
 
-    Parameters
-    ----------
-    number : int
-        Tracks are numbered from 0 in the order of their start, those of one frame from left to right.
-        Numbers of tracks that were dropped as noise are missing.
-    start, end : float
-        Seconds of the first and the last face.
-    seen : list of Kept
-        Faces in order of time, spread evenly.
-    total : int
-        How many faces were seen, kept or not.
-    together : set of int
-        Numbers of the tracks that were in a frame together with this one.
-    after : tuple of int and float, optional
-        The track that the cut before this one ended, and its likeness, if its face was nearby and not
-        unlike: a film may jump within one scene. Unless it was in the very same place, the likeness is no
-        more than `ELSEWHERE`. Whether it is the same person is for others to say (`lookalike.ingest.seen`).
+    Tracks are numbered from 0 in the order of their start, those of one frame from left to right; numbers
+    of tracks that were dropped as noise are missing. The faces that are kept of a `total` come in order
+    of time, spread evenly. `together` are the tracks that were in a frame together with this one. `after`
+    is the track that the cut before this one ended, and its likeness, if its face was nearby and not
+    unlike: a film may jump within one scene. Unless it was in the very same place, the likeness is no
+    more than `ELSEWHERE`. Whether it is the same person is for others to say (`lookalike.ingest.seen`).
     """
 
     number: int
@@ -165,21 +146,11 @@ class Track:
 class Tracker:
     """Joins faces to tracks, frame after frame, in memory that does not grow with the length of a shot.
 
-    A track is dropped as noise if it has fewer faces than `least`, unless its face was in every sampled
-    frame of its shot (a shot, or a film, too short for more), or if the detector was never sure of it
-    (`UNSURE`).
-
-    Parameters
-    ----------
-    most : int
-        Faces kept of a track. When they are more, every second is dropped, and from then on only every
-        second of those that would have been kept is: so they stay spread evenly over a track of any length.
-    gap : float
-        Seconds for which a track goes on without being seen.
-    least : int
-        Faces that a track needs.
-    encode : callable
-        Makes an aligned square into the bytes that are kept; called for kept faces only.
+    A track goes on for `gap` seconds without being seen. It is dropped as noise if it has fewer faces
+    than `least`, unless its face was in every sampled frame of its shot (a shot, or a film, too short for
+    more), or if the detector was never sure of it (`UNSURE`). When more than `most` of its faces are
+    kept, encoded, every second is dropped, and from then on only every second of those that would have
+    been kept is: so they stay spread evenly over a track of any length.
     """
 
     def __init__(
@@ -204,19 +175,9 @@ class Tracker:
         self._time = -np.inf  # of the last frame or cut
 
     def see(self, time: float, faces: Sequence[Seen]) -> list[Track]:
-        """Take the faces of the next sampled frame, in any order.
+        """Take the faces of the next sampled frame, in any order; the tracks that ended since, by number.
 
-        Parameters
-        ----------
-        time : float
-            Seconds from the start of the film, later than the frame before.
-        faces : sequence of Seen
-            None, one or many.
-
-        Returns
-        -------
-        list of Track
-            Tracks that ended since, by number.
+        The time is in seconds from the start of the film, later than that of the frame before.
         """
         self._pass(time, is_frame=True)
         lost = [track for track in self._open if time - track.track.end > self.gap + 1e-9]
@@ -370,34 +331,14 @@ OFTEN = 0.5
 def scan(path: Path, settings: Settings, threads: int = 1) -> Iterator[float | SeenTrack | SeenFile]:
     """Look for faces in a photo or film.
 
-    Parameters
-    ----------
-    path : Path
-        The photo or film.
-    settings : Settings
-        How to look.
-    threads : int
-        One decodes a film while the others look at frames; what is found does not depend on how many.
+    One thread decodes a film while the others look at frames; what is found does not depend on how many.
+    How many seconds of the film have been looked at is yielded now and then, a `SeenTrack` as soon as it
+    has ended, and last a `SeenFile`, without its tracks: how long the film is, and a remark.
 
-    Yields
-    ------
-    float
-        How many seconds of the film have been looked at, now and then.
-    SeenTrack
-        A track, as soon as it has ended.
-    SeenFile
-        Last, without its tracks: how long the film is, and a remark.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read.
+    Raises NotFound or BadInput if it cannot be read.
     """
-    try:
-        with path.open("rb") as stream:
-            media = recognise(stream.read(START))
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+    with recognised(path) as (_, media):
+        pass
     if media is None:
         raise BadInput("is neither a photo nor a video that can be read: leave it out")
     if media.kind == "photo":
@@ -440,7 +381,7 @@ def _film(
         yield from map(_seen, tracker.end())
         if time is None and not settings.since:
             raise BadInput("holds no frame that can be decoded: copy it again, or leave it out")
-        yield SeenFile((), max(video.seconds, time or 0.0), video.remark, captured(path))
+        yield SeenFile((), max(video.seconds, time or 0.0), video.remark, written(film_time(video.tags)))
 
 
 class _Moment(NamedTuple):

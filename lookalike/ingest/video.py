@@ -13,9 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput, readable, unreadable
+from lookalike.errors import BadInput, readable
 from lookalike.faceset import timecode
-from lookalike.ingest.files import START, recognise
+from lookalike.ingest.files import recognised
 from lookalike.ingest.pictures import Picture, read_picture
 
 if TYPE_CHECKING:
@@ -57,12 +57,7 @@ class Frame:
 
 
 class Video:
-    """A film that is open for reading.
-
-    Parameters
-    ----------
-    container : av.container.InputContainer
-    """
+    """A film that is open for reading, as a container of PyAV."""
 
     def __init__(self, container: av.container.InputContainer) -> None:
         self._container = container
@@ -105,15 +100,10 @@ class Video:
         return _text(next(filter(None, found), ""))[:100]
 
     def frames(self, since: float = 0.0, until: float = math.inf) -> Iterator[Frame]:
-        """Every frame that can be decoded, with rising times from 0.
+        """Every frame that can be decoded, with rising times from 0, between two moments in seconds.
 
-        What is damaged is left out, and what decoders can mend in part is not; `remark` says so of both.
-
-        Parameters
-        ----------
-        since, until : float
-            Seconds between which frames are wanted; what lies before is jumped over where the film can, and
-            comes too where it cannot.
+        What is damaged is left out, and what decoders can mend in part is not; `remark` says so of
+        both. What lies before is jumped over where the film can, and comes too where it cannot.
         """
         first = self._jump(since)
         last, number, in_part = -1.0, -1, 0
@@ -180,22 +170,11 @@ class Video:
 
 @contextmanager
 def open_video(stream: IO[bytes], container: str) -> Iterator[Video]:
-    """Open a film that was recognised.
+    """Open a film that was recognised, which `recognise` told the container of.
 
-    Only the container that its first bytes name is tried, and whatever it refers to outside itself
-    (other files, the network) is not opened: no film leads anywhere.
-
-    Parameters
-    ----------
-    stream : file
-        Open for reading in binary.
-    container : str
-        As `recognition.recognise` tells.
-
-    Raises
-    ------
-    BadInput
-        If it cannot be read, shows nothing, or claims frames that are too large.
+    Only the container that its first bytes name is tried, and whatever it refers to outside itself (other
+    files, the network) is not opened: no film leads anywhere. Raises BadInput if it cannot be read, shows
+    nothing, or claims frames that are too large.
     """
     av = _library()
 
@@ -234,18 +213,10 @@ def open_video(stream: IO[bytes], container: str) -> Iterator[Video]:
 
 
 def probe(path: Path) -> float:
-    """How many seconds a film says it lasts, without decoding it; 0 for what is none.
-
-    Raises
-    ------
-    BadInput
-        If it cannot be opened.
-    """
-    with path.open("rb") as stream:
-        media = recognise(stream.read(START))
+    """How many seconds a film says it lasts, without decoding it; 0 for what is none."""
+    with recognised(path) as (stream, media):
         if media is None or media.kind != "video":
             return 0.0
-        stream.seek(0)
         with open_video(stream, media.container) as video:
             return video.seconds
 
@@ -280,32 +251,18 @@ def _too_large(width: int, height: int) -> BadInput:
 def read_still(path: Path, time: float | None = None) -> Picture:
     """Read a photo, or the frame that a film shows at a time, the right way up.
 
-    Parameters
-    ----------
-    path : Path
-        A photo or film.
-    time : float, optional
-        Seconds from the start of the film; behind its end the last frame is meant.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, or shows nothing.
+    The time is in seconds; behind the end of the film the last frame is meant. Raises NotFound or
+    BadInput if it cannot be read, or shows nothing.
     """
-    try:
-        with path.open("rb") as stream:
-            media = recognise(stream.read(START))
-            if media is None or media.kind == "photo":
-                return read_picture(path)
-            stream.seek(0)
-            with open_video(stream, media.container) as video:
-                shown = None
-                for frame in video.frames(time or 0.0):
-                    if shown is not None and frame.time > (time or 0.0) + 1e-3:
-                        break
-                    shown = frame
-                if shown is None:
-                    raise BadInput(f"{readable(path)!r} holds no frame that can be decoded: copy it again")
-                return shown.picture()
-    except OSError as reason:
-        raise unreadable(path, reason) from None
+    with recognised(path) as (stream, media):
+        if media is None or media.kind == "photo":
+            return read_picture(path)
+        with open_video(stream, media.container) as video:
+            shown = None
+            for frame in video.frames(time or 0.0):
+                if shown is not None and frame.time > (time or 0.0) + 1e-3:
+                    break
+                shown = frame
+            if shown is None:
+                raise BadInput(f"{readable(path)!r} holds no frame that can be decoded: copy it again")
+            return shown.picture()

@@ -1,7 +1,7 @@
 """Worker: what runs in a sandbox; decoders may crash here, or fill the memory, and harm nobody.
 
 Run as a module with one argument, the limits as JSON. A request is a line of JSON: a photo or film to look
-at, the header of a file, a source of ready-made faces, pictures that may be crops, a moment of a film,
+at, the header of a file, a source of ready-made faces, a picture that may be a crop, a moment of a film,
 arrays of a .mat file. `sandbox` is the other end.
 """
 
@@ -11,7 +11,7 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -28,17 +28,11 @@ from lookalike.ingest.sourceset import SourceSet
 from lookalike.ingest.video import probe, read_still
 
 # A header and the parts that follow it.
-Answers = Iterator[tuple[dict[str, Any], list[Any]]]
+Answers = Iterable[tuple[dict[str, Any], list[Any]]]
 
 
 class Forwarded(logging.Handler):
-    """Hands what is logged to the parent, whose log it is.
-
-    Parameters
-    ----------
-    answers : binary stream
-        Where answers go.
-    """
+    """Hands what is logged to the parent, whose log it is, where answers go."""
 
     def __init__(self, answers: IO[bytes]) -> None:
         super().__init__()
@@ -77,7 +71,7 @@ def _answer(answers: IO[bytes], request: dict[str, Any], seconds: float | None) 
     except BrokenPipeError:
         raise
     except LookalikeError as reason:
-        send(answers, _refused(reason))
+        send(answers, {"refused": str(reason)[:100_000], "kind": type(reason).__name__})
     except MemoryError:
         send(answers, {"memory": True})
         # What was left behind when the memory ran out is not worth finding out.
@@ -104,21 +98,6 @@ def _look(request: dict[str, Any]) -> Answers:
             yield {"seconds": found.seconds, "remark": found.remark, "captured": found.captured}, []
 
 
-def _length(request: dict[str, Any]) -> Answers:
-    """How many seconds a film says it lasts."""
-    yield {"seconds": probe(Path(request["length"]))}, []
-
-
-def _captured(request: dict[str, Any]) -> Answers:
-    """When a photo or film was taken."""
-    yield {"captured": captured(Path(request["captured"]))}, []
-
-
-def _header(request: dict[str, Any]) -> Answers:
-    """What a film, a photo or a sidecar says of itself."""
-    yield read_header(Path(request["header"])).message()
-
-
 def _source(request: dict[str, Any]) -> Answers:
     """The sets of a source; first a word that it was found to be readable."""
     path, array = Path(request["source"]), request["array"]
@@ -132,17 +111,12 @@ def _source(request: dict[str, Any]) -> Answers:
         yield one.message()
 
 
-def _crops(request: dict[str, Any]) -> Answers:
-    """Pictures, or why there is none; one message for each file."""
+def _crop(request: dict[str, Any]) -> Answers:
+    """A picture that may be a crop; none if it is too large."""
     largest = request["largest"]
-    for name in request["crops"]:
-        try:
-            picture = read_crop(Path(name), None if largest is None else (largest[0], largest[1]))
-        except LookalikeError as reason:
-            yield _refused(reason), []
-            continue
-        pictures = () if picture is None else (picture,)
-        yield SourceSet("", "", ("",) * len(pictures), pictures=pictures).message()
+    picture = read_crop(Path(request["crop"]), None if largest is None else (largest[0], largest[1]))
+    pictures = () if picture is None else (picture,)
+    yield SourceSet("", "", ("",) * len(pictures), pictures=pictures).message()
 
 
 def _still(request: dict[str, Any]) -> Answers:
@@ -151,26 +125,17 @@ def _still(request: dict[str, Any]) -> Answers:
     yield SourceSet("", "", ("",), pictures=(picture,)).message()
 
 
-def _mat(request: dict[str, Any]) -> Answers:
-    """Variables of a .mat file."""
-    yield packed(read_mat(Path(request["mat"]), request["names"]))
-
-
 # By what a request holds.
-ANSWERS: Final = {
+ANSWERS: Final[dict[str, Callable[[dict[str, Any]], Answers]]] = {
     "look": _look,
-    "length": _length,
-    "captured": _captured,
-    "header": _header,
+    "length": lambda request: [({"seconds": probe(Path(request["length"]))}, [])],
+    "captured": lambda request: [({"captured": captured(Path(request["captured"]))}, [])],
+    "header": lambda request: [read_header(Path(request["header"])).message()],
     "source": _source,
-    "crops": _crops,
+    "crop": _crop,
     "still": _still,
-    "mat": _mat,
+    "mat": lambda request: [packed(read_mat(Path(request["mat"]), request["names"]))],
 }
-
-
-def _refused(reason: LookalikeError) -> dict[str, Any]:
-    return {"refused": str(reason)[:100_000], "kind": type(reason).__name__}
 
 
 if __name__ == "__main__":

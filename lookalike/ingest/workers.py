@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import Path
 from queue import Empty, Full, Queue
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from lookalike.ingest.sandbox import ADVICE, Ended, Limits, Message, NotStarted,
 from lookalike.ingest.seen import Album, Described, SeenFile, SeenTrack, Settings, one_person_each
 from lookalike.kernels.threads import Helpers
 
+Item = TypeVar("Item")
 # What a child may take beyond its libraries: eight frames of 8K film in the decoder, and some more.
 MOST_MEMORY: Final = 3 * 2**30
 # A child says twice a second how far it is; after so many seconds of silence it is taken for stuck.
@@ -45,20 +46,12 @@ Told = float | SeenTrack | SeenFile | LookalikeError | None
 class LookingChild:
     """One child process that looks for faces, started when it is needed and again when it has died.
 
-    Parameters
-    ----------
-    workers : Workers
-        To whom it belongs: they say how it looks, what it may take, and whether it is still wanted.
+    The workers to whom it belongs say how it looks, what it may take, and whether it is still wanted.
     """
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._sandbox: Sandbox | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """Its process number, if it runs."""
-        return None if self._sandbox is None else self._sandbox.pid
 
     def look(self, path: Path, threads: int = 1) -> Iterator[Told]:
         """Tell what one file shows, on so many threads; the last item is a SeenFile or an error."""
@@ -80,29 +73,16 @@ class LookingChild:
                     yield BadInput(f"{readable(path)!r} {end}")
                     return
 
-    def length(self, path: Path) -> float:
-        """How many seconds a film says it lasts; 0 if it cannot tell."""
+    def say(self, what: str, path: Path, read: Callable[[Message], Item]) -> Item | None:
+        """What a file says of something; None if it cannot be asked."""
         try:
-            child = self._asked({"length": os.path.abspath(path)})
-            with suppress(BadInput):
-                said = 0.0
-                while (message := child.answer(self._workers.patience)) is not None:
-                    said = _seconds(message)
-                return said
-        except (Ended, KeyError, ValueError, TypeError, OverflowError):
-            self.close()
-        return 0.0
-
-    def captured(self, path: Path) -> str | None:
-        """When a photo or film was taken; None if it cannot be asked."""
-        try:
-            child = self._asked({"captured": os.path.abspath(path)})
+            child = self._asked({what: os.path.abspath(path)})
             with suppress(LookalikeError):
                 said = None
                 while (message := child.answer(self._workers.patience)) is not None:
-                    said = _moment(message)
+                    said = read(message)
                 return said
-        except (Ended, KeyError, ValueError, TypeError):
+        except (Ended, KeyError, ValueError, TypeError, OverflowError):
             self.close()
         return None
 
@@ -208,24 +188,14 @@ def _named(path: Path, reason: LookalikeError) -> LookalikeError:
 class Workers:
     """Looks for faces in files; use it in a ``with`` statement.
 
-    Decoders are not made for files one does not trust: a damaged file can crash them. So they run in child
-    processes with limits on memory, time and what they may write; a child that dies or does not answer is
-    replaced, and only the file it was looking at is refused.
+    Decoders are not made for files one does not trust: a damaged file can crash them. So they run in
+    child processes with limits on memory, time and what they may write; a child that dies or does not
+    answer is replaced, and only the file it was looking at is refused. Where there are fewer files than
+    children could be, several threads look at each.
 
-    Parameters
-    ----------
-    settings : Settings
-        How to look.
-    count : int
-        How many children, or threads of fewer children where there are fewer files.
-    memory : int
-        Address space in bytes that a child may take for a file, where the system can limit it.
-    patience : float
-        How many seconds a child may be silent.
-    slowest : float
-        How many seconds it may take, beside that, for each second of film.
-    going : threading.Event, optional
-        While it is not set, children are not listened to: each waits as soon as it has a few faces to tell.
+    A child may take so much address space for a file, where the system can limit it, be silent for
+    `patience` seconds, and take `slowest` more for each second of film. While `going` is not set,
+    children are not listened to: each waits as soon as it has a few faces to tell.
     """
 
     def __init__(
@@ -257,10 +227,6 @@ class Workers:
         """Whether it was closed."""
         return self._over.is_set()
 
-    def pids(self) -> list[int]:
-        """Process numbers of the children that run."""
-        return [child.pid for child in self._children if child.pid is not None]
-
     def close(self) -> None:
         """End the children."""
         self._over.set()
@@ -272,24 +238,11 @@ class Workers:
     ) -> Iterator[tuple[int, Told]]:
         """Look at the files, and tell what was found.
 
-        Parameters
-        ----------
-        paths : sequence of paths
-            Photos and films.
-        is_wanted : callable
-            Asked with the number of a file, on any thread, before it is opened.
-
-        Yields
-        ------
-        tuple of int and float, SeenTrack, SeenFile, LookalikeError or None
-            Number of the file, from 0 and rising; then how many seconds of it have been looked at, or a track
-            it shows, or that it is done (a `SeenFile` without tracks), or why it is refused, or None if it
-            was not wanted. Every file ends with one of the last three.
-
-        Raises
-        ------
-        LookalikeError
-            If it is closed meanwhile, on another thread.
+        `is_wanted` is asked with the number of a file, on any thread, before it is opened. Yields
+        the number of the file, from 0 and rising; then how many seconds of it have been looked at, or
+        a track it shows, or that it is done (a `SeenFile` without tracks), or why it is refused, or
+        None if it was not wanted. Every file ends with one of the last three. LookalikeError is
+        raised if it is closed meanwhile, on another thread.
         """
         queues: dict[int, Queue[Told]] = {}
         ready = {number: threading.Event() for number in range(len(paths))}
@@ -356,15 +309,20 @@ class Workers:
 
     def lengths(self, paths: Iterable[Path]) -> Iterator[float]:
         """How many seconds each film says it lasts; 0 for what is none, or does not say. None is decoded."""
-        child = LookingChild(self)
-        self._children.append(child)
-        yield from map(child.length, paths)
+        for said in self._say("length", paths, _seconds):
+            yield said or 0.0
 
     def captured(self, paths: Iterable[Path]) -> Iterator[str | None]:
         """When each photo or film was taken, empty if it does not say; None of what cannot be asked."""
+        return self._say("captured", paths, _moment)
+
+    def _say(
+        self, what: str, paths: Iterable[Path], read: Callable[[Message], Item]
+    ) -> Iterator[Item | None]:
         child = LookingChild(self)
         self._children.append(child)
-        yield from map(child.captured, paths)
+        for path in paths:
+            yield child.say(what, path, read)
 
 
 def _told(child: LookingChild, path: Path, threads: int, is_wanted: Callable[[], bool]) -> Iterator[Told]:
@@ -382,18 +340,10 @@ def _told(child: LookingChild, path: Path, threads: int, is_wanted: Callable[[],
 
 @dataclass(frozen=True)
 class Gathered:
-    """Everything that one file shows, described.
+    """Everything that one file shows, described, and what could not be read of it; or why it is refused.
 
-    Parameters
-    ----------
-    tracks : sequence of tuples of SeenTrack and float32 array (n, d)
-        Who it shows; jumps are joined, mixed tracks parted. Nobody if it was not wanted.
-    remark : str
-        What could not be read of it, if anything.
-    reason : LookalikeError, optional
-        Why the file is refused.
-    captured : str or None
-        When it was taken, as `MediaFile.captured` writes it; None if it was not looked at.
+    It shows nobody if it was not wanted. Jumps are joined, mixed tracks parted. `captured` is as
+    `MediaFile.captured` writes it; None if it was not looked at.
     """
 
     tracks: Sequence[Described] = ()
@@ -408,23 +358,11 @@ def gather(
     part: Descriptor,
     is_wanted: Callable[[int], bool] = lambda number: True,
 ) -> Iterator[tuple[int, float | Gathered]]:
-    """Look at files and describe their faces.
+    """Look at files and describe their faces by a part; `is_wanted` is as of `Workers.look`.
 
-    Parameters
-    ----------
-    workers : Workers
-        Who looks.
-    files : sequence of MediaPath
-    part : Descriptor
-        What describes the faces.
-    is_wanted : callable
-        Asked with the number of a file, on any thread, before it is opened.
-
-    Yields
-    ------
-    tuple of int and float or Gathered
-        Number of the file, from 0 and rising; then how many seconds of it have been looked at, or all that it
-        shows, with which every file ends. Only so many files are begun and not ended as there are workers.
+    Yields the number of the file, from 0 and rising; then how many seconds of it have been looked at, or
+    all that it shows, with which every file ends. Only so many files are begun and not ended as there are
+    workers.
     """
 
     def described(track: SeenTrack) -> Described:

@@ -14,49 +14,10 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from lookalike.errors import NotFound
 from lookalike.gallery.decisions import as_csv, decisions_table, people_table
 from lookalike.ranking import media_type
+from lookalike.web import models, people_models
 from lookalike.web.films import FILM, ORIGINAL, PHOTO, UPLOAD
 from lookalike.web.jobs import Job, Jobs
 from lookalike.web.load import KEY, WeighedRoute
-from lookalike.web.models import (
-    EvidenceAsk,
-    EvidenceView,
-    FilmMoment,
-    GalleryView,
-    IntakeAsk,
-    IntakeView,
-    JobAsk,
-    JobList,
-    JobView,
-    PhotoView,
-    PlacesView,
-    SearchAsk,
-    SearchView,
-    SetPage,
-    SetsAdd,
-    SetsAsk,
-    SetView,
-    TogetherAsk,
-    UploadView,
-)
-from lookalike.web.people_models import (
-    CensusView,
-    GroupAsk,
-    GroupMade,
-    History,
-    IdentityPage,
-    JudgeAsk,
-    Judged,
-    MergeAsk,
-    NameAsk,
-    PeopleMade,
-    PeopleView,
-    PersonMade,
-    PersonPage,
-    RenameAsk,
-    SplitAsk,
-    UndoAsk,
-    Undone,
-)
 from lookalike.web.search import method_of
 
 if TYPE_CHECKING:
@@ -91,38 +52,38 @@ def signed(request: Request) -> str:
 # The collection, its sets, searches and evidence.
 
 
-@router.get("/api/gallery", response_model=GalleryView)
-def gallery(request: Request) -> GalleryView:
+@router.get("/api/gallery", response_model=models.GalleryView)
+def gallery(request: Request) -> models.GalleryView:
     """The whole collection in numbers, and what can be chosen."""
     return parts_of(request).answering.gallery_view()
 
 
-@router.get("/api/sets", response_model=SetPage)
-def sets(request: Request, ask: Annotated[SetsAsk, Query()]) -> Response:
+@router.get("/api/sets", response_model=models.SetPage)
+def sets(request: Request, ask: Annotated[models.SetsAsk, Query()]) -> Response:
     """Some of the sets that a filter lets through."""
     return _json(parts_of(request).browsing.page(ask))
 
 
-@router.post("/api/sets", response_model=JobView, status_code=202)
-def add_sets(request: Request, ask: SetsAdd) -> JobView:
+@router.post("/api/sets", response_model=models.JobView, status_code=202)
+def add_sets(request: Request, ask: models.SetsAdd) -> models.JobView:
     """Add sets of vectors to the collection, all or none; the result of the job is the keys of the sets."""
     return parts_of(request).uploads.add(ask).view()
 
 
-@router.get("/api/sets/{key}", response_model=SetView)
-def one_set(request: Request, key: str) -> SetView:
+@router.get("/api/sets/{key}", response_model=models.SetView)
+def one_set(request: Request, key: str) -> models.SetView:
     """One set with all of its faces."""
     return parts_of(request).browsing.view(key, whole=True)
 
 
-@router.post("/api/searches", response_model=SearchView)
-def search(request: Request, ask: SearchAsk) -> Response:
+@router.post("/api/searches", response_model=models.SearchView)
+def search(request: Request, ask: models.SearchAsk) -> Response:
     """Answers to a question, the best first. The first search of a collection may take a while."""
     return _json(parts_of(request).answering.search(ask))
 
 
-@router.post("/api/searches/evidence", response_model=EvidenceView)
-def evidence(request: Request, asked: EvidenceAsk) -> Response:
+@router.post("/api/searches/evidence", response_model=models.EvidenceView)
+def evidence(request: Request, asked: models.EvidenceAsk) -> Response:
     """Why a set is an answer to a question."""
     return _json(parts_of(request).evidence.view(asked.ask, asked.target))
 
@@ -147,26 +108,26 @@ def picture(request: Request, token: str) -> Response:
     return Response(content, media_type=media_type(content) or "application/octet-stream")
 
 
-@router.get("/api/sets/{key}/photos/{face}", response_model=PhotoView)
-def photo(request: Request, key: str, face: Number, asked: str = "") -> PhotoView:
+@router.get("/api/sets/{key}/photos/{face}", response_model=models.PhotoView)
+def photo(request: Request, key: str, face: Number, asked: str = "") -> models.PhotoView:
     """The photo that a face of a set is from, with everybody in it."""
     return parts_of(request).photos.view(key, face, asked)
 
 
-@router.get("/api/sets/{key}/together/{other}", response_model=PlacesView)
-def places(request: Request, key: str, other: str, without: bool = False) -> PlacesView:
+@router.get("/api/sets/{key}/together/{other}", response_model=models.PlacesView)
+def places(request: Request, key: str, other: str, without: bool = False) -> models.PlacesView:
     """Where the people of two sets are seen at the same time; or the first without the second."""
     return parts_of(request).answering.places(key, other, without)
 
 
-@router.get("/api/films/{token}/moment", response_model=FilmMoment)
+@router.get("/api/films/{token}/moment", response_model=models.FilmMoment)
 def film_moment(
     request: Request,
     token: str,
     at: Annotated[float, Query(ge=0, le=1e9)] = 0.0,
     ahead: Annotated[float, Query(ge=0, le=60)] = 0.0,
     asked: str = "",
-) -> FilmMoment:
+) -> models.FilmMoment:
     """Who is seen at a time of a video, in seconds, and where; and who until some seconds later."""
     return parts_of(request).films.moment(token, at, ahead, asked)
 
@@ -181,24 +142,24 @@ def film(request: Request, token: str) -> FileResponse:
 # Decisions and people, also as tables.
 
 
-@router.post("/api/judgements", response_model=Judged)
-def judge(request: Request, ask: JudgeAsk) -> Judged:
+@router.post("/api/judgements", response_model=people_models.Judged)
+def judge(request: Request, ask: people_models.JudgeAsk) -> people_models.Judged:
     """Say of some sets whether they show the person of another; of all of them, or of none."""
     return parts_of(request).deciding.judge(ask.query, ask.targets, ask.verdict, signed(request))
 
 
-@router.post("/api/judgements/undo", response_model=Undone)
-def undo(request: Request, ask: UndoAsk) -> Undone:
+@router.post("/api/judgements/undo", response_model=people_models.Undone)
+def undo(request: Request, ask: people_models.UndoAsk) -> people_models.Undone:
     """Take decisions back, all of them or none; the last one unless numbers are given."""
-    return Undone(decisions=parts_of(request).deciding.undo(ask.numbers, signed(request)))
+    return people_models.Undone(decisions=parts_of(request).deciding.undo(ask.numbers, signed(request)))
 
 
-@router.get("/api/judgements", response_model=History)
+@router.get("/api/judgements", response_model=people_models.History)
 def history(
     request: Request,
     offset: Annotated[int, Query(ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-) -> History:
+) -> people_models.History:
     """What was decided, the newest first."""
     return parts_of(request).deciding.history(offset, limit)
 
@@ -227,56 +188,56 @@ def people_json(request: Request) -> JSONResponse:
     return JSONResponse(people_table(parts_of(request).gallery), headers=_named("people.json"))
 
 
-@router.get("/api/people", response_model=PeopleView)
-def people(request: Request) -> PeopleView:
+@router.get("/api/people", response_model=people_models.PeopleView)
+def people(request: Request) -> people_models.PeopleView:
     """All named people, by name."""
     return parts_of(request).deciding.people()
 
 
-@router.get("/api/people/{number}", response_model=PersonPage)
-def person(request: Request, number: Number) -> PersonPage:
+@router.get("/api/people/{number}", response_model=people_models.PersonPage)
+def person(request: Request, number: Number) -> people_models.PersonPage:
     """One person with all sets, and when they are seen."""
     return parts_of(request).deciding.person(number)
 
 
-@router.post("/api/people", response_model=PersonMade)
-def name(request: Request, ask: NameAsk) -> PersonMade:
+@router.post("/api/people", response_model=people_models.PersonMade)
+def name(request: Request, ask: people_models.NameAsk) -> people_models.PersonMade:
     """Say who some sets show; whoever is called so already gets these sets too."""
     return parts_of(request).deciding.name(ask, signed(request))
 
 
-@router.post("/api/people/{number}/rename", response_model=PersonMade)
-def rename(request: Request, number: Number, ask: RenameAsk) -> PersonMade:
+@router.post("/api/people/{number}/rename", response_model=people_models.PersonMade)
+def rename(request: Request, number: Number, ask: people_models.RenameAsk) -> people_models.PersonMade:
     """Call a person something else."""
     return parts_of(request).deciding.rename(number, ask.name, signed(request))
 
 
-@router.post("/api/people/{number}/merge", response_model=PersonMade)
-def merge(request: Request, number: Number, ask: MergeAsk) -> PersonMade:
+@router.post("/api/people/{number}/merge", response_model=people_models.PersonMade)
+def merge(request: Request, number: Number, ask: people_models.MergeAsk) -> people_models.PersonMade:
     """Say that two people are one, who keeps the number and name of the second."""
     return parts_of(request).deciding.merge(number, ask.into, signed(request))
 
 
-@router.post("/api/people/{number}/split", response_model=PeopleMade)
-def split(request: Request, number: Number, ask: SplitAsk) -> PeopleMade:
+@router.post("/api/people/{number}/split", response_model=people_models.PeopleMade)
+def split(request: Request, number: Number, ask: people_models.SplitAsk) -> people_models.PeopleMade:
     """Take sets out of a person; with a name they become a person of their own."""
     return parts_of(request).deciding.split(number, ask.sets, ask.name, signed(request))
 
 
-@router.get("/api/groups", response_model=CensusView)
-def groups(request: Request) -> CensusView:
+@router.get("/api/groups", response_model=people_models.CensusView)
+def groups(request: Request) -> people_models.CensusView:
     """Everybody, named, known or proposed; and whom to compare. The first time may take a while."""
     return parts_of(request).proposing.view()
 
 
-@router.get("/api/groups/{key}", response_model=IdentityPage)
-def group(request: Request, key: str) -> IdentityPage:
+@router.get("/api/groups/{key}", response_model=people_models.IdentityPage)
+def group(request: Request, key: str) -> people_models.IdentityPage:
     """Whoever a set shows, named or not: all sets, and when they are seen."""
     return parts_of(request).proposing.of(key)
 
 
-@router.post("/api/groups", response_model=GroupMade)
-def answer(request: Request, ask: GroupAsk) -> GroupMade:
+@router.post("/api/groups", response_model=people_models.GroupMade)
+def answer(request: Request, ask: people_models.GroupAsk) -> people_models.GroupMade:
     """Say whether sets that are proposed are one person; it is one decision, and can be undone."""
     return parts_of(request).proposing.answer(ask, signed(request))
 
@@ -284,8 +245,8 @@ def answer(request: Request, ask: GroupAsk) -> GroupMade:
 # Uploads and jobs.
 
 
-@weighed.post("/api/uploads", response_model=JobView, status_code=202)
-async def upload(request: Request, files: Files) -> JobView:
+@weighed.post("/api/uploads", response_model=models.JobView, status_code=202)
+async def upload(request: Request, files: Files) -> models.JobView:
     """Look for faces in photos or a clip; the result of the job is the key of the upload.
 
     What is neither is left out, and the upload says so; if nothing is left, all is refused.
@@ -293,8 +254,8 @@ async def upload(request: Request, files: Files) -> JobView:
     return await _taken(request, files, parts_of(request).uploads.take)
 
 
-@weighed.post("/api/files", response_model=JobView, status_code=202)
-async def add_files(request: Request, files: Files) -> JobView:
+@weighed.post("/api/files", response_model=models.JobView, status_code=202)
+async def add_files(request: Request, files: Files) -> models.JobView:
     """Add everybody in photos or a clip to the collection; the result of the job is the keys of the sets.
 
     Its text tells what was found, and what was left out. The files themselves are not kept.
@@ -302,7 +263,9 @@ async def add_files(request: Request, files: Files) -> JobView:
     return await _taken(request, files, parts_of(request).uploads.add_files)
 
 
-async def _taken(request: Request, files: Files, take: Callable[[Sequence[Part], str], Job]) -> JobView:
+async def _taken(
+    request: Request, files: Files, take: Callable[[Sequence[Part], str], Job]
+) -> models.JobView:
     given = [(one.filename or "", one.file) for one in files]
     begun = await run_in_threadpool(take, given, request.state.upload)
     # Whoever went away while it was copied cannot stop it any more.
@@ -314,38 +277,38 @@ async def _taken(request: Request, files: Files, take: Callable[[Sequence[Part],
 router.include_router(weighed)
 
 
-@router.get("/api/uploads/{key}", response_model=UploadView)
-def uploaded(request: Request, key: str) -> UploadView:
+@router.get("/api/uploads/{key}", response_model=models.UploadView)
+def uploaded(request: Request, key: str) -> models.UploadView:
     """Who is in an upload."""
     return parts_of(request).uploads.view(key)
 
 
-@router.post("/api/uploads/{key}/together", response_model=UploadView)
-def read_together(request: Request, key: str, ask: TogetherAsk) -> UploadView:
+@router.post("/api/uploads/{key}/together", response_model=models.UploadView)
+def read_together(request: Request, key: str, ask: models.TogetherAsk) -> models.UploadView:
     """Say whether the photos of an upload show one person, where they may; the numbers of people change."""
     return parts_of(request).uploads.read(key, ask.together)
 
 
-@router.delete("/api/uploads/{key}", response_model=UploadView)
-def forget(request: Request, key: str) -> UploadView:
+@router.delete("/api/uploads/{key}", response_model=models.UploadView)
+def forget(request: Request, key: str) -> models.UploadView:
     """Forget an upload; nothing of it stays."""
     return parts_of(request).uploads.forget(key)
 
 
-@router.post("/api/uploads/{key}/keep", response_model=JobView, status_code=202)
-def keep(request: Request, key: str) -> JobView:
+@router.post("/api/uploads/{key}/keep", response_model=models.JobView, status_code=202)
+def keep(request: Request, key: str) -> models.JobView:
     """Add everybody in an upload to the collection; the result of the job is the keys of the new sets."""
     return parts_of(request).uploads.keep(key).view()
 
 
-@router.post("/api/uploads/{key}/unkeep", response_model=JobView, status_code=202)
-def unkeep(request: Request, key: str) -> JobView:
+@router.post("/api/uploads/{key}/unkeep", response_model=models.JobView, status_code=202)
+def unkeep(request: Request, key: str) -> models.JobView:
     """Take out again what the last `keep` added; the result of the job is the keys of the sets removed."""
     return parts_of(request).uploads.unkeep(key).view()
 
 
-@router.post("/api/jobs", response_model=JobView, status_code=202)
-def begin(request: Request, ask: JobAsk) -> JobView:
+@router.post("/api/jobs", response_model=models.JobView, status_code=202)
+def begin(request: Request, ask: models.JobAsk) -> models.JobView:
     """Begin to index or train, which a search does by itself too."""
     method = method_of(ask.similarity, ask.reranker, None)
     return parts_of(request).searches.start(ask.kind, method).view()
@@ -354,34 +317,34 @@ def begin(request: Request, ask: JobAsk) -> JobView:
 # These wait for nothing: on the loop itself they answer while every thread is busy.
 
 
-@router.get("/api/jobs", response_model=JobList)
-async def jobs(request: Request) -> JobList:
+@router.get("/api/jobs", response_model=models.JobList)
+async def jobs(request: Request) -> models.JobList:
     """All work of this run of the server, the newest first."""
-    return JobList(jobs=parts_of(request).jobs.views())
+    return models.JobList(jobs=parts_of(request).jobs.views())
 
 
-@router.get("/api/jobs/{number}", response_model=JobView)
-async def job(request: Request, number: Number) -> JobView:
+@router.get("/api/jobs/{number}", response_model=models.JobView)
+async def job(request: Request, number: Number) -> models.JobView:
     """How far some work is."""
     return parts_of(request).jobs.view(number)
 
 
-@router.delete("/api/jobs/{number}", response_model=JobView)
-async def stop(request: Request, number: Number) -> JobView:
+@router.delete("/api/jobs/{number}", response_model=models.JobView)
+async def stop(request: Request, number: Number) -> models.JobView:
     """Ask some work to stop; what it has finished is kept."""
     found = parts_of(request).jobs.get(number)
     found.cancel()
     return found.view()
 
 
-@router.get("/api/intake", response_model=IntakeView)
-async def intake(request: Request) -> IntakeView:
+@router.get("/api/intake", response_model=models.IntakeView)
+async def intake(request: Request) -> models.IntakeView:
     """How far the folder that `lookalike open` was given is taken in."""
     return _intake(request).view()
 
 
-@router.post("/api/intake", response_model=IntakeView)
-def hold_intake(request: Request, ask: IntakeAsk) -> IntakeView:
+@router.post("/api/intake", response_model=models.IntakeView)
+def hold_intake(request: Request, ask: models.IntakeAsk) -> models.IntakeView:
     """Let that rest, go on, or look for new files if it has ended."""
     taking = _intake(request)
     if ask.paused:
@@ -405,7 +368,7 @@ def _intake(request: Request) -> Intake:
     return found
 
 
-def _json(view: SearchView | EvidenceView | SetPage) -> Response:
+def _json(view: models.SearchView | models.EvidenceView | models.SetPage) -> Response:
     # Written once: FastAPI would check every strip again.
     return Response(view.model_dump_json(), media_type="application/json")
 

@@ -57,14 +57,7 @@ KEPT_OPEN, KEPT_OPEN_FOR_OTHERS = 600, 5
 
 
 class Server(uvicorn.Server):
-    """Tells long work at once that it is to end: streams of events would keep the server waiting.
-
-    Parameters
-    ----------
-    config : uvicorn.Config
-    jobs : Jobs
-        The work that ends.
-    """
+    """Tells long work at once that it is to end: streams of events would keep the server waiting."""
 
     def __init__(self, config: uvicorn.Config, jobs: Jobs) -> None:
         super().__init__(config)
@@ -106,16 +99,7 @@ def run(app: FastAPI, listening: socket.socket) -> None:
     server.run(sockets=[listening])
 
 
-# App: the server of one gallery, put together.
-
-
-STATUS: Final = {
-    BadInput: 400,
-    NotFound: 404,
-    Conflict: 409,
-    GalleryUnreadable: 500,
-    StorageFailed: 507,
-}
+STATUS: Final = {BadInput: 400, NotFound: 404, Conflict: 409, GalleryUnreadable: 500, StorageFailed: 507}
 # Answers for programs; everything else is for people.
 FOR_PROGRAMS: Final = ("/api/", "/pictures/", "/films/", "/static/")
 # Some requests wait for the collection to get ready: the others shall not wait for them.
@@ -127,18 +111,8 @@ SECONDS_BETWEEN_SETTLING: Final = 2.0
 class Parts:
     """The parts of the server of one gallery, each for any thread, and their beginning and end.
 
-    What is wrong with a request is said by a `LookalikeError`, whose text is one sentence for people.
-
-    Parameters
-    ----------
-    path : Path
-        The gallery file, opened for as long as the server runs.
-    engine : Engine or str, optional
-        Where sets are compared.
-    folder : Path, optional
-        Taken in while the page is looked at.
-    tell : callable
-        Given sentences about that, for the terminal.
+    What is wrong with a request is said by a `LookalikeError`, whose text is one sentence for people. The
+    folder is taken in while the page is looked at; sentences about that go to the terminal (`tell`).
     """
 
     def __init__(
@@ -203,31 +177,11 @@ def create_app(
     tell: Callable[[str], None] = lambda words: None,
     keys: Keys = NO_KEYS,
 ) -> FastAPI:
-    """The page and its JSON for one gallery.
+    """The page and its JSON for one gallery; the other parameters are those of `Parts`.
 
-    Parameters
-    ----------
-    path : Path
-        The gallery file.
-    token : str
-        The secret of the printed address, which lets one browser in, once.
-    hosts : collection of str
-        Names and ports by which the server is reached, as in ``127.0.0.1:8417``.
-    most_upload : int
-        Largest upload, in bytes.
-    engine : Engine or str, optional
-        Where sets are compared.
-    folder : Path, optional
-        Films and photos that are taken in while the page is looked at.
-    tell : callable
-        Given sentences about that, for the terminal.
-    keys : Keys
-        Those of programs, which need no token.
-
-    Raises
-    ------
-    NotFound, GalleryUnreadable, StorageFailed
-        If the gallery cannot be opened.
+    The token is the secret of the printed address, which lets one browser in, once. The hosts are names
+    and ports by which the server is reached, as in ``127.0.0.1:8417``; the keys are those of programs,
+    which need no token.
     """
     parts = Parts(path, engine, folder, tell)
 

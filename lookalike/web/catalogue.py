@@ -89,26 +89,13 @@ class Keys(Mapping[str, str]):
 
 
 class Catalogue:
-    """One version of the list of sets, a row a set, by id.
+    """One version of the list of sets, a row a set, by id; the same for the same sets and content.
 
-    Parameters
-    ----------
-    version : str
-        The same for the same sets with the same content.
-    names : list of str
-        Ids, in order.
-    arrays : dict of str to array (n,)
-        The other columns; what is not known is -1 or NaN.
-    texts : dict of str to list of str
-        Those of the columns `origin` and `place`, each once, which the columns name by their numbers. A place
-        is, in small letters, the origin of a set with the paths of all of its files.
-    natural, by_key : array (n,)
-        Rows in the order in which people read ids, and by key.
-
-    Attributes
-    ----------
-    facts, contents, keys, ids : mappings
-        What is known of each set, its content hash, its key, by id; and the id of each key.
+    The names are ids, in order; the arrays (n,) are the other columns, where what is not known is -1 or
+    NaN. The texts are those of the columns `origin` and `place`, each once, which the columns name by
+    their numbers. A place is, in small letters, the origin of a set with the paths of all of its files.
+    `natural` and `by_key` are rows in the order in which people read ids, and by key. By id there are
+    `facts`, `contents` (hashes) and `keys`; by key, `ids`.
     """
 
     def __init__(
@@ -344,12 +331,7 @@ def _version(names: list[str], arrays: Arrays) -> str:
 
 
 class Catalogues:
-    """Keeps up with a gallery that others may be changing.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    """
+    """Keeps up with a gallery that others may be changing."""
 
     def __init__(self, gallery: Gallery) -> None:
         self._gallery = gallery

@@ -61,14 +61,7 @@ LISTS: Final = {
 
 
 class Evidence:
-    """Explains answers.
-
-    Parameters
-    ----------
-    browsing : Browsing
-    searches : Searches
-    answering : Answering
-    """
+    """Explains answers."""
 
     def __init__(self, browsing: Browsing, searches: Searches, answering: Answering) -> None:
         self._browsing, self._searches, self._answering = browsing, searches, answering
@@ -76,10 +69,7 @@ class Evidence:
     def view(self, ask: SearchAsk, key: str) -> EvidenceView:
         """Why the set of a key is an answer to a question.
 
-        Raises
-        ------
-        LookalikeError
-            If there is no such set or question, or the set is not searched yet.
+        Raises LookalikeError if there is no such set or question, or the set is not searched yet.
         """
         found = self._answering.find(ask, deep=True)
         target = found.catalogue.id(key)
@@ -329,15 +319,9 @@ def effect(
 ) -> str:
     """What somebody was taken for and did to the score, in words.
 
-    Parameters
-    ----------
-    one : Relative
-    amount : float
-        What it added to the score, rounded so that what is shown adds up.
-    asker : str
-        What the page calls whoever asked.
-    same, different : collection of str
-        The sets that the user said show the person who is asked for, and somebody else.
+    The amount is rounded so that what is shown adds up; `asker` is what the page calls whoever asked. The
+    user said of some sets that they show the person who is asked for, and of others that they show
+    somebody else.
     """
     if one.kind == "neighbour":
         return f"found near both: {did(amount)}"

@@ -14,17 +14,19 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from lookalike.errors import NotFound
 from lookalike.faceset import Sighting, box_at
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.media import MediaFile
+from lookalike.gallery.people import Judged
 from lookalike.gallery.set_rows import SetFacts
 from lookalike.ingest.pictures import encode_picture
 from lookalike.ingest.reading import read_still_apart
 from lookalike.search.question import seen_at
-from lookalike.web.models import FilmFace, FilmMoment, FilmTrack, PhotoFace, PhotoView
+from lookalike.web.catalogue import Catalogue
+from lookalike.web.models import FilmFace, FilmMoment, FilmTrack, PhotoFace, PhotoView, SetView
 
 if TYPE_CHECKING:
     from lookalike.web.sets import Browsing
@@ -46,12 +48,7 @@ REMEMBERED = 128 * 2**20
 class Latest(Generic[Value]):
     """Remembers the values that were used last, as long as they are not too large together; for any thread.
 
-    Parameters
-    ----------
-    most : int
-        How large, at most; the newest value is remembered however large it is.
-    size : callable
-        How large a value is; all count the same unless given.
+    All values are of size 1 unless told. The newest is remembered however large it is.
     """
 
     def __init__(self, most: int, size: Callable[[Value], int] = lambda value: 1) -> None:
@@ -81,11 +78,7 @@ class Latest(Generic[Value]):
 class Pictures:
     """Makes and reads the addresses of pictures and films, and holds the pictures that are in use.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    secret : bytes
-        Marks addresses as ours; another run of the server knows none of them.
+    The secret marks addresses as ours; another run of the server knows none of them.
     """
 
     def __init__(self, gallery: Gallery, secret: bytes) -> None:
@@ -106,13 +99,7 @@ class Pictures:
         return [one.translate(SAFE).decode().rstrip("=") for one in encoded]
 
     def read(self, token: str) -> tuple[bytes, str, int, int]:
-        """Kind, key, person and face of an opaque name.
-
-        Raises
-        ------
-        NotFound
-            If this run did not make it.
-        """
+        """Kind, key, person and face of an opaque name; NotFound if this run did not make it."""
         try:
             whole = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         except ValueError:
@@ -141,7 +128,6 @@ class Pictures:
 
 # Films: the original film of a set, if it still lies where it was looked at, and who is seen when.
 
-
 # What browsers are told; they play the first few.
 TYPES: Final = {
     ".mp4": "video/mp4",
@@ -155,15 +141,7 @@ TYPES: Final = {
 
 
 class Films:
-    """Finds films by their opaque names. Only files that the gallery itself lists are ever opened.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    browsing : Browsing
-    pictures : Pictures
-        Reads the opaque names.
-    """
+    """Finds films by their opaque names. Only files that the gallery itself lists are ever opened."""
 
     def __init__(self, gallery: Gallery, browsing: Browsing, pictures: Pictures) -> None:
         self._gallery, self._browsing, self._pictures = gallery, browsing, pictures
@@ -171,10 +149,7 @@ class Films:
     def find(self, token: str) -> tuple[Path, str]:
         """Where a film lies and what kind it is.
 
-        Raises
-        ------
-        NotFound
-            If it is not there any more, or was changed since faces were looked for in it.
+        Raises NotFound if it is not there any more, or was changed since faces were looked for in it.
         """
         facts = self._facts(token)
         path = film_among(self._gallery.files_of_sets([facts.id]).get(facts.id, ()))
@@ -188,19 +163,8 @@ class Films:
     def moment(self, token: str, at: float, ahead: float = 0.0, asked: str = "") -> FilmMoment:
         """Who is seen at a time of a film, from left to right, and who until some seconds later.
 
-        Parameters
-        ----------
-        token : str
-            The film, as a set has it: who is in this set is asked for.
-        at, ahead : float
-            Seconds from the start, and how many more.
-        asked : str
-            Key of another set whose person is asked for, if any.
-
-        Raises
-        ------
-        NotFound
-            If there is no such film.
+        The film is named as a set has it, and who is in this set is asked for, or in another one
+        (`asked`, a key). Raises NotFound if there is no such film.
         """
         facts = self._facts(token)
         catalogue, known = self._browsing.catalogue(), self._browsing.known()
@@ -208,17 +172,6 @@ class Films:
         ids = {set_id for content in contents for set_id in self._gallery.sets_of(content)}
         near = seen_at([catalogue.facts[one] for one in ids if one in catalogue.facts], at)
         placed = sorted((box_at(self._browsing.sightings(catalogue, one.id), at), one.id) for one in near)
-        views = self._browsing.show_all(catalogue, known, [set_id for _, set_id in placed], 0)
-        faces = [
-            FilmFace(
-                number=number,
-                key=views[set_id].key,
-                title=views[set_id].title,
-                person=views[set_id].person,
-                box=box,
-            )
-            for number, (box, set_id) in enumerate(placed, start=1)
-        ]
         # A film of two hours has thousands of sets, which are not all read for some seconds of it.
         near_by = [
             one.id
@@ -229,16 +182,16 @@ class Films:
         stretch = {
             one: looks_between(self._browsing.sightings(catalogue, one), at, at + ahead) for one in near_by
         }
-        names = {facts.id, *([catalogue.ids[asked]] if asked in catalogue.ids else ())}
-        meant = names | {other for one in names for other in known.confirmed(one)}
-        shown = self._browsing.show_all(catalogue, known, near_by, 0)
+        meant = _meant(catalogue, known, facts.id, asked)
+        every = dict.fromkeys([*(set_id for _, set_id in placed), *near_by])
+        shown = {one: _who(view) for one, view in self._browsing.show_all(catalogue, known, every, 0).items()}
+        faces = [
+            FilmFace(number=number, box=box, **shown[one])
+            for number, (box, one) in enumerate(placed, start=1)
+        ]
         tracks = [
             FilmTrack(
-                key=shown[one].key,
-                title=shown[one].title,
-                person=shown[one].person,
-                asked=one in meant,
-                looks=[(look.time or 0.0, *look.box) for look in looks],
+                asked=one in meant, looks=[(look.time or 0.0, *look.box) for look in looks], **shown[one]
             )
             for one, looks in stretch.items()
             if looks
@@ -251,6 +204,16 @@ class Films:
             raise NotFound("there is no such video: load the page again")
         catalogue = self._browsing.catalogue()
         return catalogue.facts[catalogue.id(key)]
+
+
+def _meant(catalogue: Catalogue, known: Judged, set_id: str, asked: str) -> set[str]:
+    """A set, another one by its key if there is such, and all that is confirmed of either."""
+    names = {set_id, *([catalogue.ids[asked]] if asked in catalogue.ids else ())}
+    return names | {other for one in names for other in known.confirmed(one)}
+
+
+def _who(view: SetView) -> dict[str, Any]:
+    return {"key": view.key, "title": view.title, "person": view.person}
 
 
 def looks_between(sightings: Sequence[Sighting], since: float, until: float) -> list[Sighting]:
@@ -267,7 +230,6 @@ def looks_between(sightings: Sequence[Sighting], since: float, until: float) -> 
 
 # Photos: the original photo of a face, decoded in a child process, with everybody in it.
 
-
 # Longer side of a photo that is shown, in pixels, and how many bytes of such are remembered.
 LONGEST: Final = 1600
 REMEMBERED_PHOTOS: Final = 64 * 2**20
@@ -276,15 +238,7 @@ AT_ONCE: Final = 2
 
 
 class Photos:
-    """Shows the original photos of sets. Only files that the gallery itself lists are opened, to be read.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    browsing : Browsing
-    pictures : Pictures
-        Makes the addresses of photos.
-    """
+    """Shows the original photos of sets. Only files that the gallery itself lists are opened, to be read."""
 
     def __init__(self, gallery: Gallery, browsing: Browsing, pictures: Pictures) -> None:
         self._gallery, self._browsing, self._pictures = gallery, browsing, pictures
@@ -292,29 +246,17 @@ class Photos:
         self._turns = threading.BoundedSemaphore(AT_ONCE)
 
     def view(self, key: str, face: int, asked: str = "") -> PhotoView:
-        """The photo of a face of a set.
+        """The photo of a face of a set, where the person of another set may be asked for (`asked`, a key).
 
-        Parameters
-        ----------
-        key : str
-            The set.
-        face : int
-            Which face of it, from 0.
-        asked : str
-            Key of another set whose person is asked for, if any.
-
-        Raises
-        ------
-        NotFound, BadInput
-            If there is no such face, or its photo is not there any more, was changed, or cannot be read.
+        Raises NotFound or BadInput if there is no such face, or its photo is not there any more, was
+        changed, or cannot be read.
         """
         catalogue, known = self._browsing.catalogue(), self._browsing.known()
         set_id = catalogue.id(key)
         mine = self._files(set_id)
         file = self._file(mine, face)
         _, width, height = self._decoded(file)
-        names = {set_id, *([catalogue.ids[asked]] if asked in catalogue.ids else ())}
-        meant = names | {other for one in names for other in known.confirmed(one)}
+        meant = _meant(catalogue, known, set_id, asked)
         placed = sorted(
             (sighting.box, one)
             for one in self._gallery.sets_of(file.content)
@@ -333,14 +275,7 @@ class Photos:
             width=width,
             height=height,
             faces=[
-                PhotoFace(
-                    number=number,
-                    key=views[one].key,
-                    title=views[one].title,
-                    person=views[one].person,
-                    box=box,
-                    asked=one in meant,
-                )
+                PhotoFace(number=number, box=box, asked=one in meant, **_who(views[one]))
                 for number, (box, one) in enumerate(placed, start=1)
             ],
         )
@@ -377,22 +312,11 @@ class Photos:
 
 
 def photos_of_faces(sources: Sequence[str], photos: Sequence[MediaFile]) -> list[MediaFile | None]:
-    """The photo that each face of a set is from.
+    """The photo that each face of a set is from, by where each came from; each photo shows one of them.
 
-    A face is named after its photo as it lay below the folder that was added; photos may have moved since.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Where each face came from.
-    photos : sequence of MediaFile
-        The photos of the set; each shows one of the faces.
-
-    Returns
-    -------
-    list of MediaFile or None
-        For each face the photo whose path ends most like its source, or the one that nothing else is from;
-        None where several would do.
+    A face is named after its photo as it lay below the folder that was added; photos may have moved
+    since. So it is the photo whose path ends most like the name, or the one that nothing else is from;
+    None where several would do.
     """
     named = [[_same_end(source, photo.path) for photo in photos] for source in sources]
     found: list[MediaFile | None] = []

@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection
 from hmac import compare_digest
 from http import HTTPStatus
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -64,22 +64,10 @@ Say = Callable[[Request, int, str], Response]
 
 
 class Guard:
-    """Lets through what our own page asks, and nothing else.
+    """Lets through to an app what our own page asks, and nothing else.
 
-    Parameters
-    ----------
-    app : ASGIApp
-        What is guarded.
-    token : str
-        The secret in the printed address; it works once.
-    hosts : collection of str
-        Names and ports by which the server is reached, as in ``127.0.0.1:8417``.
-    say : callable
-        Makes the answer out of a request, a status and a sentence.
-    most_upload : int
-        Largest upload in bytes.
-    keys : Keys
-        Those of programs.
+    The parameters are those of `create_app`; `say` makes the answer out of a request, a status and a
+    sentence.
     """
 
     def __init__(
@@ -148,7 +136,8 @@ class Guard:
         if not (from_page or self._shows_key(request)):
             return self._say(request, 403, "Changes are made from the page itself, or as its manual says.")
         wanted = "multipart/form-data" if request.scope["path"] in UPLOADS else "application/json"
-        if request.method == "POST" and _content_type(headers) != wanted:
+        given = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if request.method == "POST" and given != wanted:
             return self._say(request, 415, f"This must be sent as {wanted}.")
         return None
 
@@ -193,7 +182,3 @@ class Guard:
 def _route(scope: Scope) -> str:
     """The pattern that a request matched: what stands in its place may name somebody, and is not logged."""
     return str(getattr(scope.get("route"), "path", "no known address"))
-
-
-def _content_type(headers: Headers) -> str:
-    return headers.get("content-type", "").partition(";")[0].strip().lower()

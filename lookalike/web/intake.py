@@ -43,18 +43,10 @@ LISTED: Final = 500
 class Intake:
     """Takes one folder into the gallery of a page, as `lookalike add` does, while the page goes on.
 
-    Every file is kept as soon as it is done, so whoever ends the program, even by force, loses only what was
-    being looked at; to take the same folder in again goes on from there.
-
-    Parameters
-    ----------
-    folder : Path
-    gallery : Gallery
-    jobs : Jobs
-    searches : Searches
-        Made ready as the collection grows.
-    tell : callable
-        Given a sentence for each file that cannot be read, and one at the end, for the terminal.
+    Every file is kept as soon as it is done, so whoever ends the program, even by force, loses only what
+    was being looked at; to take the same folder in again goes on from there. Searches are made ready as
+    the collection grows. For the terminal there is a sentence for each file that cannot be read, and one
+    at the end.
     """
 
     def __init__(
@@ -170,10 +162,8 @@ class Intake:
 def check_folder(folder: Path) -> None:
     """Refuse what is not a folder of films and photos, and say what to do with it instead.
 
-    Raises
-    ------
-    NotFound, BadInput
-        If it is not there, may not be read, is a file or a gallery, or holds neither films nor photos.
+    Raises NotFound or BadInput if it is not there, may not be read, is a file or a gallery, or holds
+    neither films nor photos.
     """
     shown = readable(folder)
     served = "add it to a gallery by `lookalike add` and look at that by `lookalike serve`"
@@ -195,13 +185,10 @@ def check_folder(folder: Path) -> None:
 
 
 def check_gallery(gallery: Gallery, folder: Path) -> None:
-    """Refuse a gallery of something else: what was found in a folder shall not be mixed with it unasked.
+    """Refuse (Conflict) a gallery of something else: nothing of a folder shall be mixed with it unasked.
 
-    It is of this folder if it has files of it, or none, or if all of its files are gone: a folder that moved.
-
-    Raises
-    ------
-    Conflict
+    It is of this folder if it has files of it, or none, or if all of its files are gone: a folder that
+    moved.
     """
     paths = [Path(file.path) for file in gallery.files()]
     elsewhere = next((path for path in paths if os.path.lexists(path)), None)
@@ -218,12 +205,9 @@ def check_gallery(gallery: Gallery, folder: Path) -> None:
 
 @contextmanager
 def alone_at(folder: Path) -> Iterator[None]:
-    """Be the only one who takes a folder in; the lock goes with the process, and nothing is written.
+    """Be the only one who takes a folder in, or raise Conflict; the lock goes with the process.
 
-    Raises
-    ------
-    Conflict
-        If somebody else does.
+    Nothing is written.
     """
     try:
         handle = os.open(folder, os.O_RDONLY)

@@ -30,22 +30,11 @@ class Cancelled(Exception):
 
 
 class Job:
-    """One piece of work.
+    """One piece of work, of a kind in a word, with a text for people.
 
-    Parameters
-    ----------
-    number : int
-        What it is called.
-    kind : str
-        What it is, in a word.
-    text : str
-        What it does, for people.
-    work : callable
-        Does it, given the job, whose `track` it calls; returns what it made, as text.
-    clean : callable, optional
-        Called once when it ends, however it does, begun or not.
-    path : object
-        That of the gallery: a sentence that begins with it gets no capital.
+    `work` does it, given the job, whose `track` it calls; it returns what it made, as text. `clean` is
+    called once when it ends, however it does, begun or not. A sentence that begins with the path of the
+    gallery gets no capital.
     """
 
     def __init__(
@@ -205,10 +194,7 @@ class Job:
 class Jobs:
     """All work of one run of the server. Work of one lane goes one after the other.
 
-    Parameters
-    ----------
-    path : object
-        That of the gallery, for sentences that begin with it.
+    Sentences may begin with the path of the gallery.
     """
 
     def __init__(self, path: object = "") -> None:

@@ -69,14 +69,7 @@ class Key:
 
 
 class Keys:
-    """The keys of a server.
-
-    Parameters
-    ----------
-    keys : iterable of Key
-    clock : callable
-        Seconds, ever increasing.
-    """
+    """The keys of a server, which has a clock of seconds that ever increase."""
 
     def __init__(self, keys: Iterable[Key] = (), clock: Callable[[], float] = time.monotonic) -> None:
         self._keys = {one.digest: one for one in keys}
@@ -116,15 +109,9 @@ def hashed(key: str) -> bytes:
 def read_keys(path: Path) -> Keys:
     """Read a key file: on each line a name, scopes with commas between them, and the key.
 
-    Parameters
-    ----------
-    path : Path
-        A text that nobody but its owner may read. Empty lines, and those that begin with ``#``, say nothing.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, others may read it, or a line is wrong; no sentence shows a key.
+    It is a text that nobody but its owner may read. Empty lines, and those that begin with ``#``, say
+    nothing. Raises NotFound or BadInput if it cannot be read, others may read it, or a line is wrong; no
+    sentence shows a key.
     """
     try:
         with path.open(encoding="utf-8") as file:

@@ -144,17 +144,11 @@ MOST_BYTES: Final = 4 * 2**30
 
 
 class Quota:
-    """Counts what lies on the disk.
-
-    Parameters
-    ----------
-    waiting, size : int
-        How many uploads, of how many bytes together.
-    """
+    """Counts what lies on the disk: so many uploads wait, of so many bytes together."""
 
     def __init__(self, waiting: int = MOST_WAITING, size: int = MOST_BYTES) -> None:
         self.waiting, self.size = waiting, size
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._taken: dict[str, int] = {}
         self._unread: set[str] = set()
 
@@ -162,21 +156,8 @@ class Quota:
     def reading(self, key: str, size: int, folder: Path) -> Iterator[None]:
         """Make room for an upload before it is read; it is given back after the block, unless it was taken.
 
-        Parameters
-        ----------
-        key : str
-            What the upload will be called.
-        size : int
-            How many bytes it says it has; 0 if it does not say.
-        folder : Path
-            Where it will lie.
-
-        Raises
-        ------
-        Conflict
-            If too much waits already.
-        StorageFailed
-            If the disk of the folder is too full.
+        It says that it has so many bytes; 0 if it does not say. Raises Conflict if too much waits
+        already, and StorageFailed if the disk of the folder is too full.
         """
         self._hold(key, size, folder)
         try:
@@ -184,7 +165,7 @@ class Quota:
         finally:
             with self._lock:
                 if key in self._unread:
-                    self._give_back(key)
+                    self.give_back(key)
 
     def grow(self, key: str, size: int, folder: Path) -> None:
         """Make room for an upload of which so many bytes have come by now; raises as `reading`."""
@@ -206,7 +187,8 @@ class Quota:
     def give_back(self, key: str) -> None:
         """Forget an upload whose files are deleted."""
         with self._lock:
-            self._give_back(key)
+            self._taken.pop(key, None)
+            self._unread.discard(key)
 
     def _hold(self, key: str, size: int, folder: Path) -> None:
         with self._lock:
@@ -221,10 +203,6 @@ class Quota:
             if key not in self._taken:
                 self._unread.add(key)
             self._taken[key] = size
-
-    def _give_back(self, key: str) -> None:
-        self._taken.pop(key, None)
-        self._unread.discard(key)
 
 
 class WeighedRoute(APIRoute):

@@ -25,10 +25,8 @@ class View(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Ask(BaseModel):
+class Ask(View):
     """Something that is asked for; a field that is not known is a mistake of whoever asks."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class FaceView(View):
@@ -218,9 +216,7 @@ class SearchAsk(Ask):
     top: int = Field(default=50, ge=1, le=500)
     decisions: bool = Field(default=True, description="Whether what was decided shapes the answers.")
     together: list[Key] = Field(
-        default=[],
-        max_length=1000,
-        description="Sets that ask too, as one person with the first.",
+        default=[], max_length=1000, description="Sets that ask too, as one person with the first."
     )
     since: Text = Field(default="", description="Only what was taken on this day, month or year, or later.")
     until: Text = Field(default="", description="Only what was taken then or before.")

@@ -48,18 +48,16 @@ Faces = Annotated[list[int] | None, Query()]
 Asked = TypeVar("Asked", SearchAsk, SetsAsk)
 
 
-def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+def render(name: str, status: int = 200, here: str = "", **values: Any) -> HTMLResponse:
     """One view; everything in it is escaped."""
-    return HTMLResponse(_TEMPLATES.get_template(name).render(values), status)
+    return HTMLResponse(_TEMPLATES.get_template(name).render(values, here=here), status)
 
 
 def error_page(status: int, sentence: str) -> Response:
     """What went wrong, as a page; it needs nothing of the collection."""
     title = _TITLES.get(status, "That did not work")
     words = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
-    return render(
-        "message.html", status, title=title, words=words, here="", home=status not in (401, 403, 429)
-    )
+    return render("message.html", status, title=title, words=words, home=status not in (401, 403, 429))
 
 
 def _linker(request: Request) -> Callable[..., str]:
@@ -117,7 +115,6 @@ def review(request: Request, key: str, face: Faces = None) -> HTMLResponse:
         return _wait(request, ask)
     return render(
         "review.html",
-        here="",
         found=parts_of(request).answering.search(ask),
         place=_back(request, f"/sets/{key}"),
         why=lambda target: f"/sets/{key}/why/{target}{_address(request)}",
@@ -133,7 +130,6 @@ def photo(
     """The photo that a face of a set is from, with everybody in it."""
     return render(
         "photo.html",
-        here="",
         photo=parts_of(request).photos.view(key, face, asked),
         asked=f"?{urlencode({'asked': asked})}" if asked else "",
     )
@@ -156,7 +152,7 @@ def together(request: Request, key: str, other: str, without: bool = False) -> H
     if not parts_of(request).answering.is_ready(SearchAsk()):
         return _wait(request, ask)
     found = parts_of(request).answering.places(key, other, without)
-    return render("together.html", here="", found=found)
+    return render("together.html", found=found)
 
 
 @router.get("/people")
@@ -193,7 +189,7 @@ def group(request: Request, key: str) -> Response:
     page = parts.proposing.of(key)
     if page.person.number is not None:
         return RedirectResponse(f"/people/{page.person.number}", 303)
-    return render("group.html", here="", page=page, line=timeline([*page.sets, *page.likely]))
+    return render("group.html", page=page, line=timeline([*page.sets, *page.likely]))
 
 
 @router.get("/people/{number}")
@@ -202,7 +198,7 @@ def person(request: Request, number: int) -> HTMLResponse:
     parts = parts_of(request)
     page = parts.deciding.person(number)
     others = [one for one in parts.deciding.people().people if one.number != number]
-    return render("person.html", here="", page=page, others=others, line=timeline(page.sets))
+    return render("person.html", page=page, others=others, line=timeline(page.sets))
 
 
 @router.get("/history")
@@ -219,7 +215,7 @@ def upload(request: Request, key: str) -> Response:
     is_one = len(view.people) == 1 or (view.together and "all" not in request.query_params)
     if is_one and not empty:
         return RedirectResponse(f"/uploads/{key}/find?person={view.people[0].person}", 303)
-    return render("upload.html", here="", upload=view, empty=empty)
+    return render("upload.html", upload=view, empty=empty)
 
 
 @router.get("/uploads/{key}/find")
@@ -252,7 +248,6 @@ def _answered(request: Request, ask: SearchAsk, faces: list[FaceView]) -> HTMLRe
     given = None if ask.upload is None else parts.uploads.view(ask.upload)
     return render(
         "set.html",
-        here="",
         gallery=gallery,
         found=found,
         stored=ask.set is not None,
@@ -290,13 +285,13 @@ def _explained(request: Request, ask: SearchAsk, target: str, place: str) -> HTM
     if not parts_of(request).answering.is_ready(ask):
         return _wait(request, ask)
     evidence = parts_of(request).evidence.view(ask, target)
-    return render("why.html", here="", evidence=evidence, place=_back(request, place))
+    return render("why.html", evidence=evidence, place=_back(request, place))
 
 
 def _wait(request: Request, ask: SearchAsk) -> HTMLResponse:
     """The view that waits until this question can be answered; without scripts, nobody else would begin."""
     parts_of(request).searches.begin(method_of(ask.similarity, ask.reranker, ask.proxies))
-    return render("preparing.html", here="", ask=ask.model_dump_json(exclude_defaults=True))
+    return render("preparing.html", ask=ask.model_dump_json(exclude_defaults=True))
 
 
 def _asked(request: Request, faces: list[int] | None, **of: object) -> SearchAsk:
@@ -333,19 +328,10 @@ def _back(request: Request, place: str) -> str:
 
 
 def ways_back(found: SearchView, known: Judged) -> dict[str, list[int]]:
-    """The decisions that confirm or reject sets for a query.
+    """The decisions that confirm or reject sets for a query: their numbers, by the key of each set.
 
-    Parameters
-    ----------
-    found : SearchView
-    known : Judged
-        What all decisions say.
-
-    Returns
-    -------
-    dict of str to list of int
-        Key of a set, and the numbers of the decisions that stand between it and the person of the query.
-        Without those that a name holds there, or that were seen side by side with the person.
+    They stand between it and the person of the query, of whom `known` says what is decided. Sets that a
+    name holds there, or that were seen side by side with the person, have none.
     """
     own = {found.query.id, *(one.id for one in found.confirmed)}
     ways: dict[str, list[int]] = {}

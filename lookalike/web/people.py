@@ -45,13 +45,7 @@ NO_TITLES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Deciding:
-    """Records decisions and shows people. What a program decides is signed by what its key is called (`by`).
-
-    Parameters
-    ----------
-    gallery : Gallery
-    browsing : Browsing
-    """
+    """Records decisions and shows people. What a program decides is signed by what its key is called."""
 
     def __init__(self, gallery: Gallery, browsing: Browsing) -> None:
         self._gallery, self._browsing = gallery, browsing
@@ -60,7 +54,7 @@ class Deciding:
 
     def judge(self, query: str, targets: Sequence[str], verdict: str, by: str = "") -> JudgedView:
         """Say whether some sets show the person of another; keys."""
-        catalogue = self._catalogue([query, *targets])
+        catalogue = self._browsing.catalogue_of([query, *targets])
         asked, answers = catalogue.id(query), [catalogue.id(key) for key in targets]
         with self._gallery.deciding(by) as log:
             made = judge.judge(log, asked, answers, verdict)
@@ -113,7 +107,7 @@ class Deciding:
 
     def name(self, ask: NameAsk, by: str = "") -> PersonMade:
         """Give sets a name."""
-        catalogue = self._catalogue(ask.sets)
+        catalogue = self._browsing.catalogue_of(ask.sets)
         ids = [catalogue.id(key) for key in ask.sets]
         with self._gallery.deciding(by) as log:
             person = judge.name(log, ids, ask.name, ask.person)
@@ -133,16 +127,10 @@ class Deciding:
 
     def split(self, number: int, sets: Sequence[str], name: str, by: str = "") -> PeopleMade:
         """Take sets away from a person."""
-        catalogue = self._catalogue(sets)
+        catalogue = self._browsing.catalogue_of(sets)
         with self._gallery.deciding(by) as log:
             judge.split(log, number, [catalogue.id(key) for key in sets], name)
         return PeopleMade(people=self.people().people, new=[decision.number for decision in log.new])
-
-    def _catalogue(self, keys: Sequence[str]) -> Catalogue:
-        """A version of the catalogue that has heard of some keys, if there is one."""
-        catalogue = self._browsing.catalogue()
-        known = all(key in catalogue.ids for key in keys)
-        return catalogue if known else self._browsing.catalogue(at_once=True)
 
     def _shown(self, person: Person, new: Sequence[Decision]) -> PersonMade:
         page = self._page(self._browsing.catalogue(), self._browsing.known(), person)
@@ -196,17 +184,9 @@ class Deciding:
 def in_words(
     decision: Decision, names: Mapping[int, str], former: str = "", titles: Mapping[str, str] = NO_TITLES
 ) -> str:
-    """A decision as a sentence.
+    """A decision as a sentence, with the names of people by number, and the former name before a rename.
 
-    Parameters
-    ----------
-    decision : Decision
-    names : mapping of int to str
-        Those of people, by number.
-    former : str
-        The name before a rename.
-    titles : mapping of str to str
-        What sets are called, if not by their ids.
+    Sets are called by their titles, or by their ids.
     """
     if decision.kind in SAID:
         query, target = (titles.get(each, each) for each in decision.sets)
@@ -234,15 +214,7 @@ def in_words(
 
 @dataclass(frozen=True)
 class Batch:
-    """Decisions that were made together, the newest first.
-
-    Attributes
-    ----------
-    decisions : list of DecisionView
-        One, or several verdicts of one kind on one query.
-    words : str
-        All of them in a sentence.
-    """
+    """Decisions made together, in words, the newest first: one, or verdicts of one kind on one query."""
 
     decisions: list[DecisionView]
     words: str
@@ -275,21 +247,11 @@ class BatchPage:
 
 
 def batched(log: Iterable[Decision]) -> list[list[Decision]]:
-    """Put decisions together that were made in one request, as far as a gallery tells.
+    """Put decisions together that were made in one request, as far as a gallery tells; undos are left out.
 
-    It keeps the time to the second and no mark of a request. Verdicts that follow one another, of one kind on
-    one query in the same second, are one batch: faster than that nobody goes from clip to clip. One key made
-    all of a batch, or none.
-
-    Parameters
-    ----------
-    log : iterable of Decision
-        In the order in which they were made.
-
-    Returns
-    -------
-    list of lists of Decision
-        In the same order, without what took others back.
+    It keeps the time to the second and no mark of a request. Verdicts that follow one another, of one
+    kind on one query in the same second, are one batch: faster than that nobody goes from clip to clip.
+    One key made all of a batch, or none.
     """
     found: list[list[Decision]] = []
     last: tuple[object, ...] | None = None
@@ -367,17 +329,7 @@ class TimeLine:
 
 
 def timeline(sets: Sequence[SetView]) -> TimeLine:
-    """Lay out when sets are seen.
-
-    Parameters
-    ----------
-    sets : sequence of SetView
-
-    Returns
-    -------
-    TimeLine
-        Films by name, from their start to the last moment of any; years in order, from January to December.
-    """
+    """Lay out when sets are seen: in films by name, which end at the last moment of any, and in years."""
     seen = moments(sets)
     last = max((one.end for one in seen), default=0.0)
     return TimeLine(_films(sets, seen, last or 1.0), _years(sets), timecode(last))

@@ -6,16 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from lookalike.web.models import (
-    Ask,
-    FaceView,
-    Key,
-    Name,
-    Number,
-    SetView,
-    Verdict,
-    View,
-)
+from lookalike.web.models import Ask, FaceView, Key, Name, Number, SetView, Verdict, View
 
 # Most sets that one decision speaks of.
 MOST_AT_ONCE = 1000

@@ -46,14 +46,7 @@ class PeoplePage:
 
 
 class Proposing:
-    """Finds people and takes answers to what is proposed.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    browsing : Browsing
-    searches : Searches
-    """
+    """Finds people and takes answers to what is proposed."""
 
     def __init__(self, gallery: Gallery, browsing: Browsing, searches: Searches) -> None:
         self._gallery, self._browsing, self._searches = gallery, browsing, searches

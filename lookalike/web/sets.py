@@ -27,14 +27,7 @@ FACES = TypeAdapter(list[FaceView])
 
 
 class Browsing:
-    """Shows the sets of a gallery.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    pictures : Pictures
-        Makes the addresses of faces.
-    """
+    """Shows the sets of a gallery."""
 
     def __init__(self, gallery: Gallery, pictures: Pictures) -> None:
         self._gallery, self._pictures = gallery, pictures
@@ -45,6 +38,11 @@ class Browsing:
     def catalogue(self, at_once: bool = False) -> Catalogue:
         """The sets as they are now; see `Catalogues.now`."""
         return self._catalogues.now(at_once)
+
+    def catalogue_of(self, keys: Sequence[str]) -> Catalogue:
+        """A version of the sets that has heard of some keys, if there is one."""
+        catalogue = self.catalogue()
+        return catalogue if all(key in catalogue.ids for key in keys) else self.catalogue(at_once=True)
 
     def known(self) -> Judged:
         """What all decisions together say, without who was seen side by side: that grows with the films."""
@@ -64,9 +62,7 @@ class Browsing:
 
     def view(self, key: str, whole: bool = False) -> SetView:
         """The set of a key, with some or all of its faces."""
-        catalogue = self.catalogue()
-        if key not in catalogue.ids:
-            catalogue = self.catalogue(at_once=True)
+        catalogue = self.catalogue_of([key])
         return self.show(catalogue, self.known(), catalogue.id(key), None if whole else STRIP)
 
     def show(self, catalogue: Catalogue, known: Judged, set_id: str, strip: int | None = STRIP) -> SetView:
@@ -147,11 +143,7 @@ class Browsing:
         facts, key = catalogue.facts[set_id], catalogue.keys[set_id]
         seen = self.sightings(catalogue, set_id)
         return [
-            face_view(
-                number,
-                self._address(facts, key, number),
-                seen[number] if number < len(seen) else None,
-            )
+            face_view(number, self._address(facts, key, number), seen[number] if number < len(seen) else None)
             for number in numbers
         ]
 

@@ -43,21 +43,9 @@ MOST: Final = 20
 class SeenPeople:
     """Who is in some files, with all that a gallery would keep of them.
 
-    Parameters
-    ----------
-    descriptor : str
-        What made the faces.
-    model_file : str
-        Where the file of its model lies, if it has one.
-    people : list of FaceSet
-    apart : list of pairs of ids
-        Those who were seen side by side.
-    left_out : list of str
-        Why nothing was taken of a file, a sentence for each.
-    remark : str
-        What is to be known of all.
-    may_be_same : float or None
-        As the descriptor says: photos whose faces are less alike do not show one person.
+    Those who are `apart` were seen side by side. Files of which nothing was taken have a sentence each in
+    `left_out`; the remark is about all. Photos whose faces are less alike than `may_be_same` do not show
+    one person.
     """
 
     descriptor: str
@@ -70,20 +58,10 @@ class SeenPeople:
 
 
 def see(gallery: Gallery, source: Path, job: Job) -> SeenPeople:
-    """See who is in a photo, a film or a folder of them; at least one.
+    """See who is in a photo, a film or a folder of them, of which crops are of one person; at least one.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    source : Path
-        Crops of one folder are of one person.
-    job : Job
-        Shows progress, and stops it.
-
-    Raises
-    ------
-    BadInput, Conflict
-        If nobody is, or the gallery holds numbers that cannot be made of pictures.
+    Raises BadInput or Conflict if nobody is, or the gallery holds numbers that cannot be made of
+    pictures.
     """
     part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
     found = find_files(source)
@@ -217,18 +195,9 @@ class PlacedFace(NamedTuple):
 
 @dataclass(frozen=True)
 class Photo:
-    """A photo that shows several faces.
+    """A photo that shows several faces, from left to right: what it is called on the disk, and it, small.
 
-    Parameters
-    ----------
-    file : str
-        What it is called on the disk.
-    content : bytes
-        The photo, small.
-    size : tuple of int and int
-        Width and height of the original, in which boxes are.
-    faces : tuple of PlacedFace
-        From left to right.
+    The size is that of the original, in which boxes are.
     """
 
     file: str
@@ -260,12 +229,7 @@ class Reading:
 def as_one_person(seen: Reading, least: float | None) -> Reading | None:
     """Read photos as showing one person (`lookalike.search.photo_query`); None if they do not agree on one.
 
-    Parameters
-    ----------
-    seen : Reading
-        Who is in them without that.
-    least : float or None
-        How alike faces are at least that may be of one person.
+    Faces that may be of one person are at least so much alike.
     """
     faces = [(one, place) for one in seen.people for place in range(len(one.sources))]
     if any(len(one.sightings) != len(one) or one.sightings[0].time is not None for one in seen.people):
@@ -328,16 +292,9 @@ def _faces_by_photo(people: Sequence[FaceSet]) -> dict[str, list[PlacedFace]]:
 
 
 def photos_of(folder: Path, people: Sequence[FaceSet], job: Job) -> list[Photo]:
-    """Read photos that show several faces; what cannot be read any more is left out.
+    """Read photos of a folder that show several of the people who were seen in them, by the names of files.
 
-    Parameters
-    ----------
-    folder : Path
-        Where they lie.
-    people : sequence of FaceSet
-        Who was seen in them, under the names of their files.
-    job : Job
-        May be stopped meanwhile.
+    What cannot be read any more is left out.
     """
     seen = _faces_by_photo(people)
     shown = sorted(file for file, faces in seen.items() if len(faces) > 1)[:MOST]

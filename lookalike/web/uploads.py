@@ -136,15 +136,7 @@ class Upload:
 
 
 class Uploads:
-    """Takes in what is dropped onto the page. Files are deleted once they were looked through.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    jobs : Jobs
-    pictures : Pictures
-        Makes the addresses of faces.
-    """
+    """Takes in what is dropped onto the page. Files are deleted once they were looked through."""
 
     def __init__(self, gallery: Gallery, jobs: Jobs, pictures: Pictures) -> None:
         self._gallery, self._jobs, self._pictures = gallery, jobs, pictures
@@ -164,40 +156,19 @@ class Uploads:
     def take(self, files: Sequence[tuple[str, IO[bytes]]], key: str | None = None) -> Job:
         """Copy files, each with its name, into a private place and begin to look through them.
 
-        What is neither photo nor film is left out, and told, if others are.
-
-        Parameters
-        ----------
-        files : sequence of tuples of str and file
-        key : str, optional
-            What the upload is called, if there is room for it in the quota already.
-
-        Raises
-        ------
-        BadInput
-            If there is none, too many, or each is neither photo nor film.
-        Conflict
-            If too many wait to be looked through.
-        StorageFailed
-            If there is no room for them.
+        What is neither photo nor film is left out, and told, if others are. The upload goes by the
+        key, if there is room for that in the quota already. Raises BadInput if there is none, too
+        many, or each is neither photo nor film; Conflict if too many wait; StorageFailed if there is
+        no room for them.
         """
         upload = Upload(key or secrets.token_hex(8), "")
-
-        def done(job: Job) -> str:
-            return upload.key
-
-        return self._take(upload, files, done, held=True)
+        return self._take(upload, files, lambda job: upload.key, held=True)
 
     def add_files(self, files: Sequence[tuple[str, IO[bytes]]], key: str | None = None) -> Job:
         """Add everybody in some files to the gallery; the job's result is the keys of their sets.
 
-        Who is there already, by the same name and with the same faces, is not added again: whoever got no
-        answer may ask again. Nothing else of the files is kept.
-
-        Raises
-        ------
-        BadInput, Conflict, StorageFailed
-            As `take`.
+        Who is there already, by the same name and with the same faces, is not added again: whoever
+        got no answer may ask again. Nothing else of the files is kept. Raises as `take`.
         """
         upload = Upload(key or secrets.token_hex(8), "")
 
@@ -209,11 +180,7 @@ class Uploads:
         return self._take(upload, files, done, held=False)
 
     def _take(
-        self,
-        upload: Upload,
-        files: Sequence[tuple[str, IO[bytes]]],
-        done: Callable[[Job], str],
-        held: bool,
+        self, upload: Upload, files: Sequence[tuple[str, IO[bytes]]], done: Callable[[Job], str], held: bool
     ) -> Job:
         """Begin to look through files; what is done at the end says what the result is."""
         if not 1 <= len(files) <= MOST_FILES:
@@ -264,12 +231,7 @@ class Uploads:
         Who is kept already is not added again.
         """
         upload = self._done(key)
-
-        def work(job: Job) -> str:
-            job.check()
-            return ",".join(keep(self._gallery, upload))
-
-        return self._jobs.start("add", "keeping in the collection", work, lane="uploads")
+        return self._begin("add", "keeping in the collection", lambda: keep(self._gallery, upload))
 
     def unkeep(self, key: str) -> Job:
         """Take out again what the last `keep` of an upload added; the job's result is the keys of these sets.
@@ -277,22 +239,15 @@ class Uploads:
         Nothing of them stays in the gallery: see `lookalike.gallery.forget`.
         """
         upload = self._done(key)
-
-        def work(job: Job) -> str:
-            job.check()
-            return ",".join(take_back(self._gallery, upload))
-
-        return self._jobs.start("remove", "taking it out of the collection", work, lane="uploads")
+        return self._begin(
+            "remove", "taking it out of the collection", lambda: take_back(self._gallery, upload)
+        )
 
     def add(self, ask: SetsAdd) -> Job:
         """Add sets of vectors to the gallery; the job's result is the keys of these sets.
 
-        What is there already, and the same, is not added again.
-
-        Raises
-        ------
-        BadInput, Conflict
-            If these are no sets, or nobody knows what made the vectors.
+        What is there already, and the same, is not added again. Raises BadInput or Conflict if these
+        are no sets, or nobody knows what made the vectors.
         """
         descriptor = ask.descriptor or self._gallery.descriptor
         if not descriptor:
@@ -302,22 +257,26 @@ class Uploads:
         ]
         unique_ids(sets)
 
-        def work(job: Job) -> str:
-            job.check()
+        def work() -> list[str]:
             self._gallery.add_together(sets, [], descriptor)
-            return ",".join(key_of(one.id) for one in sets)
+            return [key_of(one.id) for one in sets]
 
-        return self._jobs.start("add", "adding sets", work, lane="uploads")
+        return self._begin("add", "adding sets", work)
+
+    def _begin(self, kind: str, text: str, work: Callable[[], list[str]]) -> Job:
+        """Begin work on the gallery that results in keys of sets."""
+
+        def done(job: Job) -> str:
+            job.check()
+            return ",".join(work())
+
+        return self._jobs.start(kind, text, done, lane="uploads")
 
     def read(self, key: str, together: bool) -> UploadView:
         """Take the photos of an upload for those of one person, or for whoever they show.
 
-        Raises
-        ------
-        BadInput
-            If there is no choice: they are no photos, there is one only, or they do not agree on one person.
-        Conflict
-            If it is kept.
+        Raises BadInput if there is no choice: they are no photos, there is one only, or they do not
+        agree on one person; Conflict if it is kept.
         """
         upload = self._done(key)
         if together not in upload.readings:
@@ -342,6 +301,7 @@ class Uploads:
         upload = self._get(key)
         state = upload.job.state if upload.job is not None else "waiting"
         people = upload.people if state == "done" else []
+        reading = upload.readings.get(upload.together)
         return UploadView(
             key=key,
             state=state,
@@ -350,7 +310,7 @@ class Uploads:
                 for number in range(len(people))
             ],
             remark=(upload.job.error if upload.job is not None else "")
-            or " ".join(filter(None, [upload.remark, self._reading_remark(upload)])),
+            or " ".join(filter(None, [upload.remark, reading.remark if reading else ""])),
             together=upload.together if len(upload.readings) > 1 and state == "done" else None,
             left_out=upload.left_out,
             found=upload.found if state == "done" else "",
@@ -429,9 +389,6 @@ class Uploads:
             ],
         )
 
-    def _reading_remark(self, upload: Upload) -> str:
-        return upload.readings[upload.together].remark if upload.readings else ""
-
     def _is_kept(self, upload: Upload) -> bool:
         return all(one and one in self._gallery for one in upload.kept)
 
@@ -508,13 +465,8 @@ def _stored_name(number: int, name: str) -> str:
 def keep(gallery: Gallery, upload: Upload, again: bool = True) -> list[str]:
     """Add everybody in an upload who is not kept already; the keys of all of them.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    upload : Upload
-        Remembers the ids, and which of them are new.
-    again : bool
-        Whether to add who is there by the same name and with the same faces from another upload.
+    The upload remembers the ids, and which of them are new. Who is there by the same name and with the
+    same faces from another upload is only added again if asked.
     """
     kept = upload.kept or [""] * len(upload.people)
     ids = [one if one and one in gallery else "" for one in kept]

@@ -19,6 +19,7 @@ from lookalike.ingest.remote import Asked, library_versions, look_at
 from lookalike.ingest.seen import Settings
 from lookalike.ingest.workers import Gathered, Workers, gather
 from tests import media
+from tests.ingest.test_workers import pids
 
 LBP = registry.build("descriptors", "lbp")
 MACHINE = f"the machine {platform.node()!r}"
@@ -50,13 +51,13 @@ def test_a_child_is_kept_for_the_next_file_and_replaced_when_it_was_stopped(tmp_
     one = asked(media.photo(tmp_path))
     look_at(one)
     first = remote._workers(Settings())
-    [child] = first.pids()
+    [child] = pids(first)
     look_at(one)
-    assert remote._workers(Settings()).pids() == [child]
+    assert pids(remote._workers(Settings())) == [child]
     first.close()  # as somebody does who interrupts
     assert len(look_at(one).tracks) == 1
     other = replace(one, settings=Settings(rate=2.0))
-    [child] = remote._workers(Settings()).pids()
+    [child] = pids(remote._workers(Settings()))
     look_at(other)
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)

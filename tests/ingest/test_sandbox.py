@@ -58,7 +58,7 @@ def test_a_child_that_hangs(npz: Path, monkeypatch: pytest.MonkeyPatch, can_wait
             }
         )
         assert child.answer(60) is not None
-        os.kill(child.pid, signal.SIGSTOP)
+        os.kill(child._process.pid, signal.SIGSTOP)
         with pytest.raises(Ended, match=r"longer than 0\.2 seconds") as caught:
             list(iter(lambda: child.answer(0.2), None))
     assert caught.value.is_late

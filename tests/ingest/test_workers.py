@@ -32,6 +32,10 @@ def looked(paths: list[Path], count: int = 1, **how: float) -> dict[int, list[ob
     return found
 
 
+def pids(workers: Workers) -> list[int]:
+    return [one._sandbox._process.pid for one in workers._children if one._sandbox is not None]
+
+
 def test_a_film_and_a_photo(tmp_path: Path) -> None:
     found = looked([media.video(tmp_path), media.photo(tmp_path)], 2)
     [track] = [told for told in found[0] if isinstance(told, SeenTrack)]
@@ -102,7 +106,7 @@ def test_a_file_that_crashes_the_child_is_refused_alone(tmp_path: Path) -> None:
         for number, told in workers.look(paths):
             if number == 1 and not ends:
                 # As a decoder does that runs wild.
-                os.kill(workers.pids()[0], signal.SIGKILL)
+                os.kill(pids(workers)[0], signal.SIGKILL)
             if told is None or isinstance(told, SeenFile | LookalikeError):
                 ends.append(told)
     assert isinstance(ends[0], SeenFile)
@@ -113,7 +117,7 @@ def test_silence_is_not_waited_for(tmp_path: Path) -> None:
     with Workers(Settings(), patience=30.0) as workers:
         film = media.video(tmp_path)
         list(workers.look([film]))
-        os.kill(workers.pids()[0], signal.SIGSTOP)
+        os.kill(pids(workers)[0], signal.SIGSTOP)
         workers.patience = 0.5
         [(_, reason)] = list(workers.look([film]))
     assert "took longer than 0.5 seconds to answer" in str(reason)
@@ -163,7 +167,7 @@ def test_lengths(tmp_path: Path) -> None:
 def test_nothing_is_left_running(tmp_path: Path) -> None:
     with Workers(Settings()) as workers:
         list(workers.look([media.photo(tmp_path)]))
-        [pid] = workers.pids()
+        [pid] = pids(workers)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 

@@ -21,6 +21,7 @@ from lookalike.search import question
 from lookalike.web.jobs import Job
 from lookalike.web.load import Quota
 from tests import media
+from tests.ingest.test_workers import pids
 from tests.waiting import PATIENCE
 from tests.web.asking import COOKIE, HOST, ORIGIN, Asker, asker, picture
 
@@ -45,7 +46,7 @@ class Stuck(Workers):
         return iter(found)
 
     def stop(self) -> None:
-        self.halted = self.pids()
+        self.halted = pids(self)
         for pid in self.halted:
             os.kill(pid, signal.SIGSTOP)
         type(self).here = self

@@ -32,28 +32,14 @@ class _Album(NamedTuple):
 def read_folder(path: Path, most: int | None = None) -> Iterator[SourceSet]:
     """Find the sets of a folder: its folders that directly hold pictures, itself included.
 
-    A set is called by its path below the given folder, with ``/``; the given folder itself by
-    its name. Sets and pictures come in natural order: ``0.9`` before ``0.10``. Hidden files,
-    system files and links to folders are left out; files that are no pictures are ignored, with
-    their number in the log. All names are checked here, the pictures when their set is reached.
+    A set is called by its path below the given folder, with ``/``; the given folder itself by its name.
+    Sets and pictures come in natural order: ``0.9`` before ``0.10``. Hidden files, system files and links
+    to folders are left out; files that are no pictures are ignored, with their number in the log. All
+    names are checked here, the pictures when their set is reached: those of one set are in memory at a
+    time, at most so many, evenly spread.
 
-    Parameters
-    ----------
-    path : Path
-        A folder.
-    most : int, optional
-        Keep at most so many pictures of a set, evenly spread; the others are not opened.
-
-    Returns
-    -------
-    iterator of SourceSet
-        With the pictures of one set at a time in memory.
-
-    Raises
-    ------
-    BadInput
-        If no picture is found, a folder or picture cannot be read, one is a link that leads out of the
-        folder, or a name cannot be used.
+    Raises BadInput if no picture is found, a folder or picture cannot be read, one is a link that leads
+    out of the folder, or a name cannot be used.
     """
     albums, others = _albums(path)
     logger.info("a folder of %d sets; %d files that are no pictures were ignored", len(albums), others)
@@ -106,12 +92,17 @@ def _id_of(path: Path, folder: Path) -> str:
 
 def _check_names(album: _Album) -> None:
     for path in (album.folder, *(album.folder / name for name in album.names)):
-        if readable(path.name) != path.name:
-            raise BadInput(f"the name of {readable(path)!r} is not valid UTF-8: rename it")
+        check_name(path)
     try:
         check_id(album.id)
     except BadInput as reason:
         raise BadInput(f"the folder {readable(album.folder)!r} cannot name a set: {reason}") from None
+
+
+def check_name(path: Path) -> None:
+    """Refuse a file or folder whose name is no text."""
+    if readable(path.name) != path.name:
+        raise BadInput(f"the name of {readable(path)!r} is not valid UTF-8: rename it")
 
 
 def is_hidden(name: str) -> bool:

@@ -1,9 +1,14 @@
-"""Reader of lists of templates (IJB) or tracks (MOT), whose faces a second file describes, a row for each."""
+"""Reader of lists: templates (IJB), tracks (MOT), csv, boxes (COCO), turns of speakers (RTTM).
+
+A second file, of arrays, describes what is listed, a row for each.
+"""
 
 from __future__ import annotations
 
 import csv
+import json
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,24 +22,21 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, is_folder, readable, unreadable
 from lookalike.faceset import check_id, checked_faces, evenly
 from lookalike.ingest.readers.npz import Archive, Header, npy_header
-from lookalike.ingest.sourceset import SourceSet
+from lookalike.ingest.sourceset import SourceSet, refused_of
 
 # No list of faces has a line as long as this, names and all.
 MOST_CHARACTERS: Final = 100_000
+# What some programs write in front of a text (a BOM).
+MARK: Final = b"\xef\xbb\xbf"
 # Kinds of lists.
 TEXT, CSV, JSON = "text", "a csv file", "JSON"
 
 
 @contextmanager
 def opened(path: Path, kind: str) -> Iterator[TextIO]:
-    """A list, open to be read; what shows that it is none of its kind is told in a sentence.
+    """A list, open to be read; what shows that it is none of its kind is told in a sentence (BadInput).
 
     The mark that some programs write in front (a BOM) is left out, whatever the ends of lines are.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, or is not what it should be.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="" if kind == CSV else None) as file:
@@ -46,13 +48,7 @@ def opened(path: Path, kind: str) -> Iterator[TextIO]:
 
 
 def short_lines(path: Path, file: TextIO) -> Iterator[str]:
-    """The lines of a file, each with its end.
-
-    Raises
-    ------
-    BadInput
-        If a line is too long to be one of a list.
-    """
+    """The lines of a file, each with its end; BadInput if one is too long to be one of a list."""
     number = 0
     while line := file.readline(MOST_CHARACTERS + 1):
         number += 1
@@ -74,10 +70,7 @@ ZIP_MAGIC: Final = b"PK\x03\x04"
 def feature_names(path: Path) -> list[str]:
     """Names of the arrays of a features file; that of an .npy file is always ``features``.
 
-    Raises
-    ------
-    NotFound, BadInput
-        If it cannot be read, or is neither an .npy nor an .npz file.
+    Raises NotFound or BadInput if it cannot be read, or is neither an .npy nor an .npz file.
     """
     if _is_npy(path):
         return [NAME]
@@ -93,28 +86,11 @@ def join_features(
     array: str | None = None,
     most: int | None = None,
 ) -> Iterator[SourceSet]:
-    """Make sets of a list of faces and the file that describes them.
+    """Make sets of a list of faces and the file that describes them; array and most as of `read_source`.
 
-    Parameters
-    ----------
-    path : Path
-        The list, for people to read.
-    groups : mapping
-        The faces of each set, as places in the list.
-    sources : sequence of str (N,)
-        Where each face of the list came from.
-    features : Path
-        An .npy file, or an .npz file, with an array of floats (N, d): row i describes face i of the
-        list. The first is never read whole, however large it is.
-    array : str, optional
-        Which array of an .npz file; the only one of floats (N, d) unless given.
-    most : int, optional
-        Keep at most so many faces of a set, evenly spread.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the features file and what is wrong with it.
+    The path is that of the list, for people to read; the groups are the faces of each set, as places in
+    the list; the sources (N,) say where each face came from. The features are an .npy file, which is
+    never read whole, or an .npz file, with an array of floats (N, d): row i describes face i of the list.
     """
     if _is_npy(features):
         name, rows = NAME, _mapped(features, array, path, len(sources))
@@ -134,10 +110,8 @@ def _sets(
 ) -> Iterator[SourceSet]:
     for id, places in groups.items():
         kept = [places[place] for place in evenly(len(places), most)]
-        try:
+        with refused_of(features, "cannot be used"):
             faces = checked_faces(rows[kept], f"set {id!r}")
-        except BadInput as reason:
-            raise _refusal(features, f"cannot be used: {reason}") from None
         yield SourceSet(
             id=id,
             origin=readable(path),
@@ -210,6 +184,10 @@ def _refusal(path: Path, text: str) -> BadInput:
     return BadInput(f"{readable(path)!r} {text}")
 
 
+def _first_line(start: bytes) -> str:
+    return start.removeprefix(MARK).split(b"\n", 1)[0].decode("utf-8", "replace")
+
+
 # Who is seen (SUBJECT_ID) is not read here, by design, nor what the file says of age, sex or skin.
 COLUMNS: Final = ("TEMPLATE_ID", "FILENAME")
 # A line of InsightFace's `*_face_tid_mid.txt`: picture, template, medium. A list of pairs of templates
@@ -227,48 +205,28 @@ class _Row(NamedTuple):
 
 def is_ijb(start: bytes) -> bool:
     """Tell from the start of a file whether it lists templates."""
-    line = start.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
+    line = _first_line(start)
     return "TEMPLATE_ID" in _columns(line.split(",")) or _META.fullmatch(line) is not None
 
 
 def read_ijb(
     path: Path, features: Path, array: str | None = None, most: int | None = None
 ) -> Iterator[SourceSet]:
-    """Find the sets of a list of templates.
+    """Find the sets of a list of templates, in the order in which these first appear.
 
-    The list is a csv file with the columns TEMPLATE_ID and FILENAME among others, in any case and
-    order, or InsightFace's ``*_face_tid_mid.txt``. A template is a set, called by its number;
-    its faces may be scattered, their order is kept. The people are not read.
+    The list is a csv file with the columns TEMPLATE_ID and FILENAME among others, in any case and order,
+    or InsightFace's ``*_face_tid_mid.txt``. A template is a set, called by its number; its faces may be
+    scattered, their order is kept. The people are not read. Row i of the features describes the i-th
+    face, see `join_features`, which has the other parameters too.
 
-    Parameters
-    ----------
-    path : Path
-        The list.
-    features : Path
-        An .npy or .npz file; row i describes the i-th face of the list, see `join_features`.
-    array : str, optional
-        Which array of an .npz file.
-    most : int, optional
-        Keep at most so many faces of a template, evenly spread.
-
-    Returns
-    -------
-    iterator of SourceSet
-        In the order in which the templates first appear.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file and line, or what is wrong with the features.
+    Raises NotFound or BadInput, naming the file and line, or what is wrong with the features.
     """
     groups: dict[str, list[int]] = {}
     names: list[str] = []
     for row in _rows(path):
         if row.template not in groups:
-            try:
+            with refused_of(path, f"has a template in line {row.line} without a name"):
                 check_id(row.template)
-            except BadInput as reason:
-                raise _refusal(path, f"has a template in line {row.line} without a name: {reason}") from None
         groups.setdefault(row.template, []).append(len(names))
         names.append(row.name)
     if not names:
@@ -339,41 +297,19 @@ class _Box(NamedTuple):
 
 def is_mot(start: bytes) -> bool:
     """Tell from the start of a file whether it is in the MOT format: six or more values, numbers first."""
-    line = start.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
-    values = line.decode("utf-8", "replace").split(",")
+    values = _first_line(start).split(",")
     return len(values) >= len(VALUES) - 1 and all(_number(text) is not None for text in values[:2])
 
 
 def read_mot(
     path: Path, features: Path, array: str | None = None, most: int | None = None
 ) -> Iterator[SourceSet]:
-    """Find the sets of a file of tracks.
+    """Find the sets of a file of tracks, in the order of their ids; parameters and errors as of `read_ijb`.
 
-    A line has 7 to 10 values, `VALUES` first; frames count from 1. A track is a set, called
-    ``<name of the file>/<id>`` without the suffix, with its faces in the order of their frames.
-    Lines whose `conf` is 0, which ground truth is full of, are left out, with their number in the log.
-
-    Parameters
-    ----------
-    path : Path
-        A text file.
-    features : Path
-        An .npy or .npz file; row i describes line i (lines with nothing in them do not count), see
-        `join_features`.
-    array : str, optional
-        Which array of an .npz file.
-    most : int, optional
-        Keep at most so many faces of a track, evenly spread.
-
-    Returns
-    -------
-    iterator of SourceSet
-        In the order of the ids.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file and line, or what is wrong with the features.
+    A line has 7 to 10 values, `VALUES` first; frames count from 1. A track is a set, called ``<name of
+    the file>/<id>`` without the suffix, with its faces in the order of their frames. Lines whose `conf`
+    is 0, which ground truth is full of, are left out, with their number in the log. Row i of the features
+    describes line i; lines with nothing in them do not count.
     """
     boxes = list(_boxes(path))
     groups: dict[int, dict[int, int]] = {}
@@ -443,3 +379,166 @@ def _number(text: str) -> float | None:
         return None
     # Python reads 1_000 as a number; no other program writes that.
     return value if math.isfinite(value) and "_" not in text else None
+
+
+# Rows of a csv file, boxes and turns.
+
+# Who is seen is not read here, by design, whatever a file says of it (person, category, individual).
+SET, SOURCE = "set_id", "source"
+# A COCO file is read whole: no real one is larger.
+MOST_BYTES: Final = 2**30
+SPEAKER: Final = "SPEAKER"
+TURN_VALUES: Final = 8
+
+
+def is_rows(start: bytes) -> bool:
+    """Tell from the start of a file whether it is a csv file with a column set_id."""
+    line = _first_line(start)
+    return SET in [name.strip(' \t\r"') for name in line.split(",")]
+
+
+def is_rttm(start: bytes) -> bool:
+    """Tell from the start of a file whether it lists turns of speakers."""
+    values = _first_line(start.removeprefix(MARK).lstrip()).split()
+    return len(values) >= TURN_VALUES and values[0] == SPEAKER
+
+
+def is_coco(start: bytes) -> bool:
+    """Tell from the start of a file whether it may be in the COCO format: an object in JSON."""
+    return start.removeprefix(MARK).lstrip().startswith(b"{")
+
+
+def read_rows(
+    path: Path, features: Path, array: str | None = None, most: int | None = None
+) -> Iterator[SourceSet]:
+    """Find the sets of a csv file: row i of the features belongs to the set in column set_id of its row i.
+
+    A column ``source`` says where each came from. Other columns are not read. Parameters and errors are
+    those of `read_ijb`.
+    """
+    found = _Listed(path)
+    with opened(path, CSV) as file:
+        rows = csv.DictReader(short_lines(path, file), strict=True, skipinitialspace=True)
+        names = [name.strip() for name in rows.fieldnames or ()]
+        rows.fieldnames = names
+        if names.count(SET) != 1 or names.count(SOURCE) > 1:
+            raise _refusal(path, f"must have one column {SET!r}, and no two {SOURCE!r}")
+        for row in rows:
+            if None in row or None in row.values():
+                raise _refusal(
+                    path, f"has too many or too few values in line {rows.line_num}: quote what holds a comma"
+                )
+            found.add(row[SET], row.get(SOURCE) or "", f"line {rows.line_num}")
+    return found.sets(features, array, most)
+
+
+def read_rttm(
+    path: Path, features: Path, array: str | None = None, most: int | None = None
+) -> Iterator[SourceSet]:
+    """Find the sets of an RTTM file: what one speaker of one recording says is a set, ``recording/speaker``.
+
+    Row i of the features describes turn i, that is the i-th line that begins with SPEAKER; others say
+    nothing here. Names of speakers are those of the tool that told them apart, not of people. Parameters
+    and errors are those of `read_ijb`.
+    """
+    found = _Listed(path)
+    with opened(path, TEXT) as file:
+        for number, line in enumerate(short_lines(path, file), start=1):
+            values = line.split()
+            if not values or values[0] != SPEAKER:
+                continue
+            if len(values) < TURN_VALUES:
+                raise _refusal(
+                    path,
+                    f"has {len(values)} values in line {number}: a turn has {TURN_VALUES} or more, as in "
+                    f"`SPEAKER talk 1 3.20 1.75 <NA> <NA> spk0 <NA> <NA>`",
+                )
+            recording, start, speaker = values[1], values[3], values[7]
+            found.add(
+                f"{recording}/{speaker}",
+                f"{recording} at {_seconds(path, start, number)} s",
+                f"line {number}",
+            )
+    return found.sets(features, array, most)
+
+
+def read_coco(
+    path: Path, features: Path, array: str | None = None, most: int | None = None
+) -> Iterator[SourceSet]:
+    """Find the sets of a COCO file: annotations of one track are a set, others are sets of one.
+
+    Row i of the features describes the i-th of ``annotations``. A track goes by ``track_id``, and by the
+    ``video_id`` of its image or itself if there is one: ``video/track``. An annotation without a track is
+    called ``file_name#id``. Categories and individuals are not read. Parameters and errors are those of
+    `read_ijb`.
+    """
+    found = _Listed(path)
+    with opened(path, JSON) as file:
+        if os.fstat(file.fileno()).st_size > MOST_BYTES:
+            raise _refusal(path, f"has more than {MOST_BYTES >> 30} GiB: split it")
+        told = json.load(file)
+    images = _objects(path, told, "images")
+    by_id = {one.get("id"): one for one in images if isinstance(one.get("id"), int | str)}
+    for number, one in enumerate(_objects(path, told, "annotations")):
+        where = f"annotation {number}"
+        image = by_id.get(one["image_id"]) if isinstance(one.get("image_id"), int | str) else None
+        if image is None:
+            raise _refusal(path, f"has no image of {where}: each needs the image_id of one of images")
+        name = str(image.get("file_name") or image["id"])
+        video = one.get("video_id", image.get("video_id"))
+        if one.get("track_id") is None:
+            set_id = f"{name}#{one.get('id', number)}"
+        else:
+            set_id = str(one["track_id"]) if video is None else f"{video}/{one['track_id']}"
+        box = one.get("bbox")
+        is_box = (
+            isinstance(box, list) and len(box) == 4 and all(isinstance(side, int | float) for side in box)
+        )
+        found.add(
+            set_id,
+            name + (" [{:.10g},{:.10g},{:.10g},{:.10g}]".format(*box) if is_box and box else ""),
+            where,
+        )
+    return found.sets(features, array, most)
+
+
+class _Listed:
+    """What a file lists: the set of each thing and where it is from, in order."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._groups: dict[str, list[int]] = {}
+        self._sources: list[str] = []
+
+    def add(self, set_id: str, source: str, where: str) -> None:
+        """Take in one more."""
+        if set_id not in self._groups:
+            with refused_of(self._path, f"has a set in {where} that cannot be used"):
+                check_id(set_id)
+        self._groups.setdefault(set_id, []).append(len(self._sources))
+        self._sources.append(source or f"{readable(self._path.name)}#{len(self._sources)}")
+
+    def sets(self, features: Path, array: str | None, most: int | None) -> Iterator[SourceSet]:
+        """Join it with the features."""
+        if not self._sources:
+            raise _refusal(self._path, "lists nothing: give one entry for each row of the features")
+        return join_features(self._path, self._groups, self._sources, features, array, most)
+
+
+def _seconds(path: Path, text: str, line: int) -> str:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e9:
+        raise _refusal(
+            path, f"has {text[:40]!r} in line {line}, where the start of a turn in seconds must be"
+        )
+    return f"{value:.10g}"
+
+
+def _objects(path: Path, told: Any, name: str) -> list[Mapping[str, Any]]:
+    held = told.get(name) if isinstance(told, dict) else None
+    if not isinstance(held, list) or not all(isinstance(one, dict) for one in held):
+        raise _refusal(path, f"has no list {name!r} of objects: give a file in the COCO format")
+    return held

@@ -43,42 +43,17 @@ class _Refused(Exception):
 
 
 def mat_names(path: Path) -> list[str]:
-    """Names of the variables of a file, in its order.
-
-    Raises
-    ------
-    NotFound, BadInput
-        As for `read_mat`.
-    """
+    """Names of the variables of a file, in its order; raises as `read_mat`."""
     with _opened(path) as file:
         return [name for name, _, _ in _listing(file)]
 
 
 def read_mat(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Values]:
-    """Return variables of a file.
+    """Return variables of a file: all of some names, and those of others that are there.
 
-    Parameters
-    ----------
-    path : Path
-        A .mat file.
-    names : sequence of str
-        Which variables; all must be there.
-    optional : sequence of str
-        More variables, which are left out of the answer if the file has no such.
-
-    Returns
-    -------
-    dict of arrays or lists of str, by name
-        Numbers as they are stored, in two dimensions or more; text and cells of text as a
-        list of str, column by column.
-
-    Raises
-    ------
-    NotFound
-        If there is no such file.
-    BadInput
-        If it is no whole .mat file, a variable is missing, is neither numbers nor text, or
-        takes more memory than allowed.
+    Numbers come as they are stored, in two dimensions or more; text and cells of text as a list of str,
+    column by column. Raises NotFound, or BadInput if it is no whole .mat file, a variable is missing, is
+    neither numbers nor text, or takes more memory than allowed.
     """
     import scipy.io
 
@@ -95,7 +70,8 @@ def read_mat(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> 
         file.seek(0)
         read = scipy.io.loadmat(file, appendmat=False, variable_names=wanted)
         found = {name: _values(name, read[name]) for name in wanted}
-        if sum(map(_size, found.values())) > MOST_BYTES:
+        sizes = (sum(map(len, one)) if isinstance(one, list) else one.nbytes for one in found.values())
+        if sum(sizes) > MOST_BYTES:
             raise _Refused(_too_large(MOST_BYTES))
         return found
 
@@ -176,10 +152,6 @@ def _text(name: str, item: Any) -> str:
     raise _Refused(f"has a cell in {name!r} that is no text: only cells of text are read, save them so")
 
 
-def _size(values: Values) -> int:
-    return sum(map(len, values)) if isinstance(values, list) else values.nbytes
-
-
 def _too_large(most: int) -> str:
     """Say that a limit of so many bytes was reached."""
     return (
@@ -204,13 +176,7 @@ def packed(variables: Mapping[str, Values]) -> tuple[dict[str, Any], list[Any]]:
 
 
 def unpacked(message: Message) -> dict[str, Values]:
-    """The variables of a message.
-
-    Raises
-    ------
-    Ended
-        If it contradicts itself.
-    """
+    """The variables of a message; Ended if it contradicts itself."""
     # Whoever took over the child may write anything: any error of these lines means that.
     try:
         announced = zip(message.header["arrays"], message.parts, strict=True)

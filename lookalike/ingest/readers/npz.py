@@ -9,7 +9,6 @@ from logging import getLogger
 from lzma import LZMAError
 from math import prod
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, readable, unreadable
 from lookalike.faceset import check_id, checked_faces, evenly
-from lookalike.ingest.sourceset import SourceSet, check_pixels
+from lookalike.ingest.sourceset import SourceSet, check_pixels, refused_of
 
 # No array of a set of faces is larger; a file that claims more is damaged or means harm.
 MOST_BYTES: Final = 8 * 2**30
@@ -46,18 +45,9 @@ class Header(NamedTuple):
 class Archive:
     """An opened .npz file; use it in a ``with`` statement.
 
-    Only the members asked for are opened, nothing is unpickled, and no memory is taken before
-    an array's claimed shape was found to agree with the size of its data.
-
-    Parameters
-    ----------
-    path : Path
-        A file that starts like a zip file.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, or it is not a whole zip file.
+    Only the members asked for are opened, nothing is unpickled, and no memory is taken before an array's
+    claimed shape was found to agree with the size of its data. Raises NotFound or BadInput if there is no
+    such file, or it is not a whole zip file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,9 +62,7 @@ class Archive:
     def __enter__(self) -> Archive:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._zip.close()
 
     def names(self) -> list[str]:
@@ -82,24 +70,22 @@ class Archive:
         return [name.removesuffix(".npy") for name in self._zip.namelist() if name.endswith(".npy")]
 
     def header(self, name: str) -> Header:
-        """Return shape and type of an array without reading it.
+        """Shape and type of an array, which is not read.
 
-        Raises
-        ------
-        BadInput
-            If the array is missing, is made of Python objects, or its claim cannot be true.
+        Raises BadInput if the array is missing, is made of Python objects, or its claim cannot be
+        true.
         """
         with self._open(name) as member:
-            return self._checked_header(name, member)
+            size = self._zip.getinfo(f"{name}.npy").file_size
+            header = npy_header(member, size, repr(name), self.refusal)
+        if size > MOST_BYTES:
+            raise self.refusal(
+                f"has {size / 2**30:.0f} GiB in {name!r}, more than {MOST_BYTES >> 30} GiB: split it"
+            )
+        return header
 
     def read(self, name: str) -> NDArray[Any]:
-        """Return an array.
-
-        Raises
-        ------
-        BadInput
-            As for `header`, or if the data are damaged or do not fit in memory.
-        """
+        """An array; BadInput as for `header`, or if the data are damaged or do not fit in memory."""
         shape, dtype = self.header(name)
         with self._open(name) as member:
             try:
@@ -108,7 +94,7 @@ class Archive:
                 needed = prod(shape) * dtype.itemsize / 2**30
                 raise self.refusal(f"needs {needed:.1f} GiB of memory for {name!r}: split it") from None
             except ZIP_ERRORS as reason:
-                raise self._damaged(name, reason) from None
+                raise _damaged(repr(name), reason, self.refusal) from None
         return array
 
     def refusal(self, text: str) -> BadInput:
@@ -122,39 +108,15 @@ class Archive:
             there = ", ".join(self.names()) or "no arrays at all"
             raise self.refusal(f"has no array {name!r}: it has {there}") from None
         except ZIP_ERRORS as reason:
-            raise self._damaged(name, reason) from None
-
-    def _checked_header(self, name: str, member: IO[bytes]) -> Header:
-        size = self._zip.getinfo(f"{name}.npy").file_size
-        header = npy_header(member, size, repr(name), self.refusal)
-        if size > MOST_BYTES:
-            raise self.refusal(
-                f"has {size / 2**30:.0f} GiB in {name!r}, more than {MOST_BYTES >> 30} GiB: split it"
-            )
-        return header
-
-    def _damaged(self, name: str, reason: Exception) -> BadInput:
-        return _damaged(repr(name), reason, self.refusal)
+            raise _damaged(repr(name), reason, self.refusal) from None
 
 
 def npy_header(stream: IO[bytes], size: int, what: str, refusal: Callable[[str], BadInput]) -> Header:
-    """Read what an array in the .npy format says of itself, and hold it against its size.
+    """Read what an array in the .npy format says of itself, and hold it against its size, header included.
 
-    Parameters
-    ----------
-    stream : binary stream
-        At the start of the array; afterwards at the start of its numbers.
-    size : int
-        How many bytes the array has, its header included.
-    what : str
-        What a sentence calls the array.
-    refusal : callable
-        Makes an error of a sentence without its subject.
-
-    Raises
-    ------
-    BadInput
-        If it is made of Python objects, or its claim cannot be true.
+    The stream stands at the start of the array, and afterwards at that of its numbers. A sentence calls
+    the array `what`; `refusal` makes an error of one without its subject, if the array is made of Python
+    objects, or its claim cannot be true.
     """
     try:
         version = npy.read_magic(stream)
@@ -205,37 +167,20 @@ class _Contents(NamedTuple):
 def read_npz(
     path: Path, array: str | None = None, most: int | None = None, columns: Mapping[str, str] | None = None
 ) -> Iterator[SourceSet]:
-    """Find the sets of a file of NumPy arrays.
+    """Find the sets of a file of NumPy arrays, in the order of `set_names`; parameters as of `read_source`.
 
-    The file has `image_set` (N,), the set of each row as a whole number from 0 to S - 1;
-    `set_names` (S,), the ids; and the faces: `images`, uint8 (N, height, width) or
-    (N, height, width, 3), or descriptors, floats (N, d). `image_names` (N,) says where each face
-    came from; without it, that is ``file.npz#row``. Rows of a set may be scattered; their order
-    is kept. The whole file is checked here: if a row is wrong, no set is handed out.
+    The file has `image_set` (N,), the set of each row as a whole number from 0 to S - 1; `set_names`
+    (S,), the ids; and the faces: `images`, uint8 (N, height, width) or (N, height, width, 3), or
+    descriptors, floats (N, d). `image_names` (N,) says where each face came from; without it, that is
+    ``file.npz#row``. By choice of columns ``set_id`` is an array of N names or whole numbers, the set of
+    each row, instead of the first two, and ``source`` one of N texts instead of the last. Rows of a set
+    may be scattered; their order is kept. The whole file is checked here: if a row is wrong, no set is
+    handed out. The compressed array cannot be read in pieces, so it is in memory until the last set was
+    handed out.
 
-    Parameters
-    ----------
-    path : Path
-        An ``.npz`` file.
-    array : str, optional
-        The array of faces. By default `images` or, without it, the only array of floats (N, d).
-        With descriptors, the pictures of `images` come along if there are such.
-    most : int, optional
-        Keep at most so many faces of a set, evenly spread.
-    columns : mapping of str to str, optional
-        ``set_id``: an array of N names or whole numbers, the set of each row, instead of `image_set` and
-        `set_names`; ``source``: one of N texts instead of `image_names`.
-
-    Returns
-    -------
-    iterator of SourceSet
-        In the order of `set_names`. The compressed array cannot be read in pieces, so it is in
-        memory until the last set was handed out.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file, and the array that is missing or wrong.
+    Faces are taken from `images` or, without it, from the only array of floats (N, d), unless an array is
+    chosen. With descriptors, the pictures of `images` come along if there are such. Raises NotFound or
+    BadInput, naming the file, and the array that is missing or wrong.
     """
     with Archive(path) as archive:
         contents = _contents(archive, array, columns or {})
@@ -270,10 +215,8 @@ def _contents(archive: Archive, array: str | None, columns: Mapping[str, str]) -
     if _are_pictures(header, len(image_set)):
         check_pixels(header.shape[1:3], repr(readable(archive.path)))
         return _Contents(chosen, "", [], set_names, image_set, sources, None, archive.read(chosen))
-    try:
+    with refused_of(archive.path, "cannot be used"):
         faces = checked_faces(archive.read(chosen), f"{chosen!r}").astype(np.float32)
-    except BadInput as reason:
-        raise archive.refusal(f"cannot be used: {reason}") from None
     beside = _candidates(archive, len(image_set)).get(PICTURES)
     along = beside is not None and _are_pictures(beside, len(image_set))
     if beside is not None and along:
@@ -294,10 +237,8 @@ def _named_rows(archive: Archive, name: str) -> tuple[list[str], NDArray[np.int6
     places: dict[str, int] = {}
     for row in rows:
         if row not in places:
-            try:
+            with refused_of(archive.path, f"has a name in {name!r} that cannot be used"):
                 check_id(row)
-            except BadInput as reason:
-                raise archive.refusal(f"has a name in {name!r} that cannot be used: {reason}") from None
             places[row] = len(places)
     return list(places), np.array([places[row] for row in rows], dtype=np.int64)
 
@@ -311,10 +252,8 @@ def _set_names(archive: Archive) -> list[str]:
     names = _texts(archive, "set_names")
     seen: set[str] = set()
     for name in names:
-        try:
+        with refused_of(archive.path, "has a name in 'set_names' that cannot be used"):
             check_id(name)
-        except BadInput as reason:
-            raise archive.refusal(f"has a name in 'set_names' that cannot be used: {reason}") from None
         if name in seen:
             raise archive.refusal(f"has two sets called {name!r} in 'set_names': rename one")
         seen.add(name)

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from logging import getLogger
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 import numpy as np
@@ -17,20 +16,13 @@ from numpy.typing import NDArray
 
 from lookalike.errors import BadInput, is_folder, readable, unreadable
 from lookalike.faceset import check_id, checked_faces, evenly
-from lookalike.ingest.sourceset import MOST_NUMBERS, SourceSet
+from lookalike.ingest.sourceset import MOST_NUMBERS, SourceSet, refused_of
 
 
 class Rows:
-    """A batch of rows.
+    """A batch of rows of a table: Arrow arrays by name, all of one length, with the ids among them.
 
-    Parameters
-    ----------
-    table : Table
-        Where they come from.
-    start : int
-        Number of the first row in the file.
-    columns : dict
-        Arrow arrays by name, all of one length, with the ids among them.
+    `start` is the number of the first row in the file.
     """
 
     def __init__(self, table: Table, start: int, columns: dict[str, Any]) -> None:
@@ -42,23 +34,14 @@ class Rows:
         return len(self.columns[SET])
 
     def ids(self) -> list[str]:
-        """Return the set of each row, as text.
-
-        Raises
-        ------
-        BadInput
-            If a row has none, or it is not Unicode.
-        """
+        """The set of each row, as text; BadInput if a row has none, or it is not Unicode."""
         self._refuse_null(SET, "the name of a set")
         return self.table.texts(self.columns[SET])
 
     def faces(self, name: str, width: int) -> NDArray[np.float32]:
-        """Return the vectors of a column; what is not finite is left to whoever knows the sets.
+        """The vectors of a column; what is not finite is left to whoever knows the sets.
 
-        Raises
-        ------
-        BadInput
-            If a vector or a number is missing, or a vector has not `width` numbers.
+        Raises BadInput if a vector or a number is missing, or a vector has not `width` numbers.
         """
         self._refuse_null(name, "a vector")
         column = self.columns[name]
@@ -147,17 +130,8 @@ PIECE: Final = 2**20
 class Table:
     """An opened Parquet file; use it in a ``with`` statement.
 
-    Parameters
-    ----------
-    path : Path
-        A file that starts like a Parquet file.
-    columns : mapping of str to str
-        What columns are called there that we call otherwise.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, it is damaged, or the library that reads it is missing.
+    `columns` says what columns are called there that we call otherwise. Raises NotFound or BadInput if
+    there is no such file, it is damaged, or the library that reads it is missing.
     """
 
     def __init__(self, path: Path, columns: Mapping[str, str] | None = None) -> None:
@@ -192,9 +166,7 @@ class Table:
     def __enter__(self) -> Table:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._open.close()
 
     def vectors(self) -> list[str]:
@@ -219,12 +191,9 @@ class Table:
         return found
 
     def choice(self, name: str | None) -> str:
-        """Return the column of faces: the one that is asked for, or the only one.
+        """The column of faces: the one that is asked for, or the only one.
 
-        Raises
-        ------
-        BadInput
-            Saying which there are, or what is wrong with its type or its size.
+        Raises BadInput, saying which there are, or what is wrong with its type or its size.
         """
         found = self.vectors()
         if name is None and len(found) == 1:
@@ -239,13 +208,7 @@ class Table:
         return name
 
     def width(self, name: str) -> int:
-        """Return how many numbers describe a face, as the first row has it.
-
-        Raises
-        ------
-        BadInput
-            If it has none, or more than any face has.
-        """
+        """How many numbers describe a face, as the first row has it; BadInput if none, or more than any."""
         held = self._type(name)
         if self.arrow.types.is_fixed_size_list(held):
             width = held.list_size
@@ -362,13 +325,7 @@ def is_parquet(start: bytes) -> bool:
 
 
 def column_names(path: Path) -> list[str]:
-    """Names of the columns that hold vectors.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If the file cannot be read, or the library for it is missing.
-    """
+    """Names of the columns that hold vectors."""
     with Table(path) as table:
         return table.vectors()
 
@@ -376,35 +333,17 @@ def column_names(path: Path) -> list[str]:
 def read_parquet(
     path: Path, array: str | None = None, most: int | None = None, columns: Mapping[str, str] | None = None
 ) -> Iterator[SourceSet]:
-    """Find the sets of a Parquet file with one row for each face.
+    """Find the sets of a Parquet file with one row for each face; parameters as of `read_source`.
 
-    The columns are `set_id`, text or whole numbers; the faces, a list of floats of one length;
-    and, if they are there, `source` (text), `frame`, `time` or `t` (in seconds) and a box `x`, `y`,
-    `w`, `h`, which together say where a face came from. Without `source`, that is
-    ``file.parquet#row``. No other column is read, so nobody's name is. The ids are read first,
-    and checked here; then every set is handed out as soon as its last row was seen.
+    The columns are `set_id`, text or whole numbers; the faces, the only list of floats of one length
+    unless an array is chosen; and, if they are there, `source` (text), `frame`, `time` or `t` (in
+    seconds) and a box `x`, `y`, `w`, `h`, which together say where a face came from. Without `source`,
+    that is ``file.parquet#row``. No other column is read, so nobody's name is. The ids are read first,
+    and checked here; then every set is handed out as soon as its last row was seen. Rows of a set may be
+    scattered, but only those of sets that are not complete are in memory: little if the rows are sorted
+    by set.
 
-    Parameters
-    ----------
-    path : Path
-        A Parquet file.
-    array : str, optional
-        The column of faces; the only one of lists of floats unless given.
-    most : int, optional
-        Keep at most so many faces of a set, evenly spread.
-    columns : mapping of str to str, optional
-        What `COLUMNS` are called in this file.
-
-    Returns
-    -------
-    iterator of SourceSet
-        In the order of their last rows. Rows of a set may be scattered, but only those of sets that
-        are not complete are in memory: little if the rows are sorted by set.
-
-    Raises
-    ------
-    NotFound, BadInput
-        Naming the file, the column, and the row (from 0) that is wrong.
+    Raises NotFound or BadInput, naming the file, the column, and the row (from 0) that is wrong.
     """
     with Table(path, columns) as table:
         column = table.choice(array)
@@ -420,10 +359,8 @@ def _totals(table: Table) -> Counter[str]:
     if not totals:
         raise table.refusal("has no rows: give one for each face")
     for id in totals:
-        try:
+        with refused_of(table.path, f"has a name in {SET!r} that cannot be used"):
             check_id(id)
-        except BadInput as reason:
-            raise table.refusal(f"has a name in {SET!r} that cannot be used: {reason}") from None
     return totals
 
 
@@ -482,10 +419,8 @@ def _next_kept(one: _Waiting, rows: list[int]) -> list[int]:
 
 def _finished(table: Table, id: str, one: _Waiting, column: str) -> SourceSet:
     faces = np.concatenate(one.faces)
-    try:
+    with refused_of(table.path, "cannot be used"):
         checked_faces(faces, f"set {id!r} in {column!r}")
-    except BadInput as reason:
-        raise table.refusal(f"cannot be used: {reason}") from None
     return SourceSet(
         id=id, origin=readable(table.path), sources=tuple(one.sources), faces=faces, array=column
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lookalike.errors import BadInput, LookalikeError, is_there, readable, unreadable
 from lookalike.faceset import LONGEST_ID, check_id, check_most, evenly, natural_order
 from lookalike.ingest.pictures import SUFFIXES, Picture, read_picture
-from lookalike.ingest.readers.folders import SYSTEM_NAMES
+from lookalike.ingest.readers.folders import check_name, is_hidden
 from lookalike.ingest.readers.mat import mat_names, read_mat
 from lookalike.ingest.sourceset import SourceSet
 
@@ -54,15 +54,8 @@ class Video(NamedTuple):
 def parts_at(path: Path) -> dict[str, Path]:
     """Which parts of the data set lie at a path, in the order of preference.
 
-    Parameters
-    ----------
-    path : Path
-        The root of the data set, or one of its three folders, known by its name or content.
-
-    Returns
-    -------
-    dict of Path by name of the part
-        Empty if this is no folder, or something else.
+    The path is the root of the data set, or one of its three folders, known by its name or content; there
+    is none if this is no folder, or something else.
     """
     below = {name: path / name for name in PARTS if _is_folder(path / name)}
     if below:
@@ -73,29 +66,15 @@ def parts_at(path: Path) -> dict[str, Path]:
 
 
 def find_videos(part: str, folder: Path) -> dict[str, list[Video]]:
-    """List the videos of a part, by subject, then by number: 9 before 10.
+    """List the videos of a part in its folder, by subject, then by number: 9 before 10.
 
-    Parameters
-    ----------
-    part : str
-        One of `PARTS`.
-    folder : Path
-        Where it lies.
-
-    Returns
-    -------
-    dict of lists of Video
-        By variant of the descriptors, only those that are there; pictures have one, called by the
-        name of the part.
-
-    Raises
-    ------
-    BadInput
-        If a folder cannot be read, or a name cannot be that of a set.
+    They come by variant of the descriptors, only those that are there; pictures have one, called by the
+    name of the part. Raises BadInput if a folder cannot be read, or a name cannot be that of a set.
     """
     found: dict[str, list[Video]] = {}
     others = 0
-    for subject in sorted(_folders(folder), key=lambda entry: entry.name):
+    subjects = (entry for entry in _entries(folder) if _is_folder(Path(entry.path)))
+    for subject in sorted(subjects, key=lambda entry: entry.name):
         for entry in _entries(Path(subject.path)):
             match = _DESCRIPTOR_FILE.fullmatch(entry.name) if part == DESCRIPTORS else None
             if match:
@@ -151,15 +130,11 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _folders(path: Path) -> list[os.DirEntry[str]]:
-    return [entry for entry in _entries(path) if _is_folder(Path(entry.path))]
-
-
 def _entries(path: Path) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(path) as entries:
             for entry in entries:
-                if not entry.name.startswith(".") and entry.name.lower() not in SYSTEM_NAMES:
+                if not is_hidden(entry.name):
                     yield entry
     except OSError as reason:
         raise unreadable(path, reason) from None
@@ -167,8 +142,7 @@ def _entries(path: Path) -> Iterator[os.DirEntry[str]]:
 
 def _check_names(found: dict[str, list[Video]]) -> None:
     for video in (video for videos in found.values() for video in videos):
-        if readable(video.subject) != video.subject:
-            raise BadInput(f"the name of {readable(video.place.parent)!r} is not valid UTF-8: rename it")
+        check_name(video.place.parent)
         try:
             check_id(video.id)
         except BadInput as reason:
@@ -203,17 +177,8 @@ class Box(NamedTuple):
 def read_aligned(videos: Sequence[Video], most: int | None) -> Iterator[SourceSet]:
     """Read the pictures of video after video; each picture is a face.
 
-    Parameters
-    ----------
-    videos : sequence of Video
-        With their folders.
-    most : int, optional
-        Most faces of a set, evenly spread over its frames; others are not opened.
-
-    Raises
-    ------
-    BadInput
-        When a video is reached that has no picture, or one that cannot be read.
+    Of a set at most so many are read, evenly spread over its frames; others are not opened. Raises
+    BadInput when a video is reached that has no picture, or one that cannot be read.
     """
     for video in videos:
         names = _frames(video)
@@ -222,21 +187,11 @@ def read_aligned(videos: Sequence[Video], most: int | None) -> Iterator[SourceSe
 
 
 def read_frames(videos: Sequence[Video], most: int | None) -> Iterator[SourceSet]:
-    """Read the frames of video after video, cut to the box of the face.
+    """Read the frames of video after video, cut to the box of the face, as `read_aligned`.
 
-    A frame without a box, or whose box lies outside, is left out, which the log says.
-
-    Parameters
-    ----------
-    videos : sequence of Video
-        With their folders; ``<subject>.labeled_faces.txt`` lies beside that of the subject.
-    most : int, optional
-        Most faces of a set, evenly spread over the frames with a box; others are not opened.
-
-    Raises
-    ------
-    BadInput
-        If a subject has no list of boxes. Later, if the list is damaged or a video has no usable frame.
+    A frame without a box, or whose box lies outside, is left out, which the log says. The boxes of a
+    subject are in ``<subject>.labeled_faces.txt`` beside its folder; a subject without that is refused
+    here.
     """
     lists = {video.subject: video.place.parent.with_name(video.subject + BOXES) for video in videos}
     for path in lists.values():
@@ -275,13 +230,9 @@ def _cut_frames(videos: Sequence[Video], lists: dict[str, Path], most: int | Non
 def read_boxes(path: Path) -> dict[str, Box]:
     r"""Read the boxes of a subject's faces, by ``video/frame.jpg``.
 
-    A row is ``Subject\3\3.618.jpg,0,x,y,width,height,0.0,1``, with the centre of the face in x, y.
-    Of several rows for a frame the first is taken.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, or a row is something else.
+    A row is ``Subject\3\3.618.jpg,0,x,y,width,height,0.0,1``, with the centre of the face in x, y. Of
+    several rows for a frame the first is taken. Raises NotFound or BadInput if there is no such file, or
+    a row is something else.
     """
     try:
         with path.open("rb") as file:
@@ -323,20 +274,13 @@ def _frames(video: Video) -> list[str]:
         entries = [entry.name for entry in video.place.iterdir()]
     except OSError as reason:
         raise unreadable(video.place, reason) from None
-    names = [
-        name
-        for name in entries
-        if Path(name).suffix.lower() in SUFFIXES
-        and not name.startswith(".")
-        and name.lower() not in SYSTEM_NAMES
-    ]
+    names = [name for name in entries if Path(name).suffix.lower() in SUFFIXES and not is_hidden(name)]
     if not names:
         raise BadInput(
             f"{readable(video.place)!r} has no picture in it: copy the video again or take it away"
         )
     for name in names:
-        if readable(name) != name:
-            raise BadInput(f"the name of {readable(video.place / name)!r} is not valid UTF-8: rename it")
+        check_name(video.place / name)
     return sorted(names, key=natural_order)
 
 
@@ -354,35 +298,18 @@ FRAME_NAMES: Final = "VID_DESCS_FILENAMES"
 DIMENSIONS: Final = {"VID_DESCS_LBP": 1770, "VID_DESCS_CSLBP": 480, "VID_DESCS_FPLBP": 560}
 
 
-def described_by(videos: Sequence[Video]) -> list[list[str]]:
-    """Names of the descriptors that the file of each video has."""
-    return [[key for key in mat_names(video.place) if key in DIMENSIONS] for video in videos]
-
-
 def read_descriptors(videos: Sequence[Video], key: str, array: str, most: int | None) -> Iterator[SourceSet]:
     """Read the descriptors of video after video, with one of them in memory at a time.
 
-    Frames come in the order of their numbers. A frame whose descriptor is not finite or has all
-    numbers equal describes nothing: it is left out, which the log says.
+    Frames come in the order of their numbers. A frame whose descriptor is not finite or has all numbers
+    equal describes nothing: it is left out, which the log says. `key` is the array of descriptors,
+    (numbers per face, frames), `array` what the sets say their faces were taken from; of a set at most
+    `most` faces are kept, evenly spread over its frames.
 
-    Parameters
-    ----------
-    videos : sequence of Video
-        With their .mat files.
-    key : str
-        The array of descriptors, (numbers per face, frames).
-    array : str
-        What the sets say their faces were taken from.
-    most : int, optional
-        Most faces of a set, evenly spread over its frames.
-
-    Raises
-    ------
-    NotFound, BadInput
-        When a file is reached that cannot be read, has no such array, or no frame that can be used.
+    Raises NotFound or BadInput when a file is reached that cannot be read, has no such array, or no frame
+    that can be used.
     """
-    for video in videos:
-        yield _described_set(video, key, array, most)
+    return (_described_set(video, key, array, most) for video in videos)
 
 
 def _described_set(video: Video, key: str, array: str, most: int | None) -> SourceSet:
@@ -470,12 +397,9 @@ def is_youtube_faces(path: Path) -> bool:
 def array_names(path: Path) -> list[str]:
     """Name what `read_youtube_faces` can be asked for.
 
-    Returns
-    -------
-    list of str
-        ``aligned_video/VID_DESCS_LBP`` and the like for descriptors, judged by the first video of
-        each variant; for the root of the data set the folders of pictures too. Empty for a folder
-        of pictures, and for what cannot be read.
+    That is ``aligned_video/VID_DESCS_LBP`` and the like for descriptors, judged by the first video of
+    each variant; for the root of the data set the folders of pictures too. Nothing for a folder of
+    pictures, and for what cannot be read.
     """
     parts = parts_at(path)
     names: list[str] = []
@@ -483,8 +407,12 @@ def array_names(path: Path) -> list[str]:
         if DESCRIPTORS in parts:
             found = find_videos(DESCRIPTORS, parts[DESCRIPTORS])
             there = [variant for variant in VARIANTS if variant in found]
-            keys = described_by([found[variant][0] for variant in there])
-            names = [f"{variant}/{key}" for variant, own in zip(there, keys, strict=True) for key in own]
+            names = [
+                f"{variant}/{key}"
+                for variant in there
+                for key in mat_names(found[variant][0].place)
+                if key in DIMENSIONS
+            ]
     except LookalikeError:
         return []
     is_root = any(folder != path for folder in parts.values())
@@ -492,33 +420,18 @@ def array_names(path: Path) -> list[str]:
 
 
 def read_youtube_faces(path: Path, array: str | None = None, most: int | None = None) -> Iterator[SourceSet]:
-    """Find the sets of the YouTube Faces data set.
+    """Find the sets of the YouTube Faces data set, with one video at a time in memory.
 
-    A set is a video, called ``<Subject_Name>/<video>`` whichever part it is read from; sets come
-    by subject, then by the number of the video. All names are checked here, files when their set is
-    reached.
+    A set is a video, called ``<Subject_Name>/<video>`` whichever part it is read from; sets come by
+    subject, then by the number of the video. All names are checked here, files when their set is reached.
+    The path is the root of the data set, or its ``descriptors_DB``, ``aligned_images_DB`` or
+    ``frame_images_DB``. The array is ``aligned_video/VID_DESCS_LBP`` or another descriptor, by default of
+    aligned faces; or ``aligned_images_DB``, ``frame_images_DB`` for the pictures in the root. By default
+    it is the first of these that is there. At most so many faces are kept of a set, evenly spread over
+    its frames with the first and the last.
 
-    Parameters
-    ----------
-    path : Path
-        The root of the data set, or its ``descriptors_DB``, ``aligned_images_DB`` or ``frame_images_DB``.
-    array : str, optional
-        ``aligned_video/VID_DESCS_LBP`` or another descriptor, by default of aligned faces; or
-        ``aligned_images_DB``, ``frame_images_DB`` for the pictures in the root. By default the first
-        of these that is there.
-    most : int, optional
-        Most faces of a set, evenly spread over its frames with the first and the last; by default all.
-
-    Returns
-    -------
-    iterator of SourceSet
-        With one video at a time in memory: descriptors as float32, or pictures.
-
-    Raises
-    ------
-    BadInput
-        If there is no such data or array, or `most` is not a whole number from 1 up. Later, if a
-        file is damaged or has no face that can be used.
+    Raises BadInput if there is no such data or array, or `most` is not a whole number from 1 up; later,
+    if a file is damaged or has no face that can be used.
     """
     check_most(most)
     parts = parts_at(path)
