@@ -36,39 +36,19 @@ NO_FORMULAS: Final = "tex2jax_ignore mathjax_ignore"
 
 @dataclass(frozen=True)
 class Strip:
-    """One line: what is said of a set, and its faces.
+    """One line: what is said of a set, and its faces."""
 
-    Parameters
-    ----------
-    name : str
-        Id of the set.
-    words : sequence of str
-        One for each column, in the order of the headings; the name comes behind the first.
-    pictures : sequence of bytes
-        Encoded pictures of its faces, as many as there are.
-    line : bool
-        Whether a double line is drawn above it.
-    """
-
-    name: str
-    words: Sequence[str]
-    pictures: Sequence[bytes] = field(default=(), repr=False)
-    line: bool = False
+    name: str  # id of the set
+    words: Sequence[str]  # one for each column, in the order of the headings; the name comes behind the first
+    pictures: Sequence[bytes] = field(default=(), repr=False)  # encoded, of its faces, as many as there are
+    line: bool = False  # whether a double line is drawn above it
 
 
 def table(title: str, headings: Sequence[str], strips: Sequence[Strip], notes: Sequence[str] = ()) -> str:
     """Draw strips as a table: no script, no style sheet, nothing loaded from elsewhere, all text escaped.
 
-    Parameters
-    ----------
-    title : str
-        Read aloud before the table.
-    headings : sequence of str
-        One for each of the words of a strip; ``set`` and ``faces`` are put between and behind.
-    strips : sequence of Strip
-        One a row. The column of faces is left out if nobody has a picture.
-    notes : sequence of str
-        Sentences below.
+    `title` is read aloud before the table. There is a heading for each of the words of a strip; ``set`` and
+    ``faces`` are put between and behind, faces only if somebody has a picture. `notes` stand below.
     """
     drawn = [faces(one) for one in strips]
     pictured = any(drawn)

@@ -44,20 +44,11 @@ NUMERICAL: Final = ("numpy", "scipy", "scikit-learn", "pillow", "threadpoolctl")
 
 
 def record(evaluation: Evaluation, found: Gains, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the figures of an evaluation beside what made them.
+    """Put the figures of an evaluation beside what made them, as values that JSON can hold.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-    found : Gains
-        Of every other method over the baseline.
-    facts : mapping
-        What the evaluation itself does not know: gallery, labels, parts, seeds, protocol.
-
-    Returns
-    -------
-    dict
-        Of values that JSON can hold. People are numbers in it; the names of sets are those of the gallery.
+    `found` are the gains of every other method over the baseline; `facts` what the evaluation itself does
+    not know: gallery, labels, parts, seeds, protocol. People are numbers; the names of sets are those of the
+    gallery.
     """
     queries, people = evaluation.with_one_match()
     _, who = np.unique(np.asarray(evaluation.people), return_inverse=True)
@@ -349,13 +340,7 @@ def check_experiment(
     seeds: Sequence[int],
     queries: Sequence[FaceSet] | None = None,
 ) -> None:
-    """Refuse what cannot be measured, before any work is done.
-
-    Raises
-    ------
-    BadInput, NotFound
-        If a method is unknown or its options are refused, or the labels do not fit.
-    """
+    """Refuse what cannot be measured, before any work is done."""
     written: dict[str, str] = {}
     for name in with_baseline(names):
         part = registry.build("rerankers", name)
@@ -406,17 +391,7 @@ class Split(NamedTuple):
 
 
 def split(tables: Tables, labels: Labels, rng: np.random.Generator, track: Track = silent) -> Split:
-    """Take a random set of everybody who has two or more out of the gallery, and index the rest anew.
-
-    Parameters
-    ----------
-    tables : Tables
-        Of the whole gallery.
-    labels : mapping of set id to person
-        Exactly one for each set of it.
-    rng : Generator
-        Chooses the sets.
-    """
+    """Take a random set of everybody who has two or more out of the gallery, and index the rest anew."""
     check_labels(labels, tables.ids)
     by_person: dict[str, list[int]] = {}
     for number, id in enumerate(tables.ids):

@@ -121,21 +121,13 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Sureness:
-    """What one re-ranker said about its first answers.
+    """What one re-ranker said about its first answers."""
 
-    Attributes
-    ----------
-    probabilities : array (queries, DEPTH)
-        Of the first answers; NaN where there was none, or nothing could be said.
-    worth : array (queries,)
-        How many answers were said to be worth reading; -1 where nothing could be said.
-    ranks : sequence of arrays
-        Ranks of the matches of each query.
-    """
-
+    # (queries, DEPTH) of the first answers; NaN where there was none, or nothing could be said
     probabilities: Floats
+    # (queries,) how many answers were said to be worth reading; -1 where nothing could be said
     worth: NDArray[np.int64]
-    ranks: Sequence[Ranks]
+    ranks: Sequence[Ranks]  # those of the matches of each query
 
     def bins(self, depth: int = DEPTH) -> list[Bin]:
         """The first answers by their probability, in ten bins of equal width; empty ones are left out."""
@@ -222,48 +214,24 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Ranks of the matches of every query, by reranker.
+    """Ranks of the matches of every query, by reranker."""
 
-    Attributes
-    ----------
-    queries : list of str
-        Ids of the sets that were queries.
-    people : list of str
-        Who is on each query.
-    sets : int
-        Sets of the gallery.
-    distractors : int
-        Gallery sets that match no query: nobody else on them, or not asked for.
-    ranked : int
-        Sets ranked for each query.
-    runs : mapping of reranker to list of lists of arrays
-        For each seed (one if the method does not depend on it) and each query, the ranks of its matches;
-        1 is best.
-    by_proxies : mapping of int to list of arrays
-        The same for the first seed of one method if only the first 1, 2, ... proxies speak, where this was
-        asked for.
-    passed_over : int
-        Queries from outside that were not asked, because the gallery does not show their person.
-    sureness : mapping of reranker to list of Sureness
-        For each seed, how sure it was of its first answers, where this was asked for.
-    query_counted : bool
-        Whether measures count the query as its own match, found first. Ranks, matches available and sureness
-        are about the other sets either way.
-    known : Told or None
-        What was known of the queries, if the evaluation used decisions and who was seen side by side: sets
-        that were known to match have the first ranks, those that were known not to the last.
-    """
-
-    queries: list[str]
-    people: list[str]
-    sets: int
-    distractors: int
-    ranked: int
+    queries: list[str]  # ids of the sets that were queries
+    people: list[str]  # who is on each query
+    sets: int  # how many the gallery has
+    distractors: int  # gallery sets that match no query: nobody else on them, or not asked for
+    ranked: int  # how many sets were ranked for each query
+    # By reranker, for each seed (one if it does not depend on it) and query: ranks of matches, 1 is best.
     runs: dict[str, list[list[Ranks]]]
+    # The same for the first seed of one method if only the first 1, 2, ... proxies speak, if asked for.
     by_proxies: dict[int, list[Ranks]] = field(default_factory=dict)
+    # Queries from outside that were not asked, since the gallery does not show their person.
     passed_over: int = 0
+    # By reranker, for each seed: how sure it was of its first answers, if asked for.
     sureness: dict[str, list[Sureness]] = field(default_factory=dict)
+    # Whether measures (not ranks, sureness) count the query as its own match, found first.
     query_counted: bool = False
+    # If decisions counted: sets known to match have the first ranks, those known not to the last.
     known: Told | None = None
 
     def available(self) -> NDArray[np.int64]:

@@ -108,14 +108,8 @@ class Asking:
     ) -> None:
         """Ask for each query in turn; what was kept of an earlier run is not asked again.
 
-        Parameters
-        ----------
-        rows_from : callable
-            The rows of the queries but for the first so many.
-        people : sequence of str
-            Who is on each query.
-        own : int
-            How many of the sets with a query's person are the query itself: 1 in its own gallery, else 0.
+        `rows_from` gives the rows of the queries but for the first so many. Of the sets with a query's
+        person, `own` are the query itself: 1 in its own gallery, else 0.
         """
         check_measurable(self.persons.tolist(), people)
         done = self._take_up(work, people, own)
@@ -334,15 +328,9 @@ def outside(
     work: Unfinished | None = None,
     calibrations: Calibrations | None = None,
 ) -> Evaluation:
-    """Ask for sets that are not in the gallery, each as if it were the only one.
+    """Ask for sets that are not in the gallery, each as if it were the only one; else as `leave_one_out`.
 
-    Parameters
-    ----------
-    queries : sequence of FaceSet
-    people : sequence of str
-        Who is on each query; those whom the gallery does not show are passed over.
-    labels : mapping of set id to person
-        Exactly one for each set of the gallery.
+    `people` are on each query; those whom the gallery does not show are passed over.
     """
     shown = {labels.get(id) for id in tables.ids}
     asked = [(query, person) for query, person in zip(queries, people, strict=True) if person in shown]
@@ -368,13 +356,9 @@ def held_out(
     work: Unfinished | None = None,
     calibrations: Calibrations | None = None,
 ) -> Evaluation:
-    """Ask for prepared sets that were taken out of a gallery before its tables were made.
+    """Ask for prepared sets that were taken out of a gallery before its tables were made, by their ids.
 
-    Parameters
-    ----------
-    queries : mapping of set id to prepared set
-    labels : mapping of set id to person
-        One for each query and each set of the gallery.
+    `labels` has one for each query and each set of the gallery.
     """
 
     def rows_from(done: int) -> Iterator[Row]:

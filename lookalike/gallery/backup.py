@@ -48,17 +48,9 @@ def aside(path: Path) -> Iterator[Path]:
 
 
 def fill(source: Connection, target: Path, track: Track = silent, is_held: bool = False) -> None:
-    """Copy the gallery that a connection sees into a new file.
+    """Copy the gallery that a connection sees into a new file, which is on the disk when this returns.
 
-    Parameters
-    ----------
-    source : Connection
-    target : Path
-        A new file; it is on the disk when this returns.
-    track : callable
-        Shows progress, in pages.
-    is_held : bool
-        Whether the connection is in a transaction already, one that reads.
+    `is_held` says that the connection is in a transaction already, one that reads.
     """
     atomic.create(target)
     if not is_held:
@@ -110,14 +102,8 @@ def alone(path: Path, wait: float) -> Iterator[tuple[Connection, BinaryIO]]:
 
     Leaving the WAL makes SQLite fold the journal into the file, which only the last one to have it open can
     do; opening the gallery again brings it back. The file says before that it needs no journal: whoever dies
-    here leaves it whole.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If it cannot be opened: then there is nothing to be alone with.
-    StorageFailed
-        If others do not close it within the time.
+    here leaves it whole. Raise GalleryUnreadable if it cannot be opened, and so there is nothing to be alone
+    with; StorageFailed if others do not close it within the time.
     """
     # Opened first and closed last: closing any handle of a file drops all locks that a process has on it.
     with in_words(path), path.open("rb") as file:
@@ -204,16 +190,7 @@ def tell(
 ) -> tuple[str, ...]:
     """Write into a copy that it was restored, and what befell the gallery before; return who is back.
 
-    Parameters
-    ----------
-    new : Path
-        The copy.
-    backup : str
-        SHA-256 of what it is a copy of.
-    old : Connection, optional
-        The gallery that it replaces.
-    kept : Path, optional
-        Where that is kept.
+    `backup` is the SHA-256 of what it is a copy of, `old` what it replaces, `kept` where that is kept.
     """
     with changed(new) as connection:
         # An old backup must not make a gallery forget what it bars.
@@ -261,40 +238,20 @@ def _carry(old: Connection, new: sqlite3.Connection) -> None:
 
 @dataclass(frozen=True)
 class BackedUp:
-    """A backup that was made.
-
-    Parameters
-    ----------
-    path : Path
-        Where it lies.
-    sets : int
-        How many sets it holds.
-    is_noted : bool
-        Whether the gallery knows of it, so that ``forget`` can name it.
-    """
+    """A backup that was made."""
 
     path: Path
-    sets: int
-    is_noted: bool
+    sets: int  # how many it holds
+    is_noted: bool  # whether the gallery knows of it, so that `forget` can name it
 
 
 @dataclass(frozen=True)
 class Restored:
-    """A gallery that was restored.
+    """A gallery that was restored."""
 
-    Parameters
-    ----------
-    sets : int
-        How many sets it holds.
-    kept : Path or None
-        Where the gallery lies that was there before.
-    back : tuple of str
-        Sets that were forgotten after the backup was made, and are back.
-    """
-
-    sets: int
-    kept: Path | None
-    back: tuple[str, ...]
+    sets: int  # how many it holds
+    kept: Path | None  # where the gallery lies that was there before
+    back: tuple[str, ...]  # sets that were forgotten after the backup was made, and are back
 
 
 def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> BackedUp:

@@ -104,18 +104,9 @@ SHA_256: Final = re.compile(r"[0-9a-f]{64}")
 def set_findings(
     connection: sqlite3.Connection, path: Path, number: int, beside: Sequence[tuple[int, Model]]
 ) -> Iterator[Finding]:
-    """All that is wrong with one set.
+    """All that is wrong with the set of one row, inside a transaction, so that everything is of one version.
 
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        In a transaction, so that everything is of one version.
-    path : Path
-        The gallery, which findings name.
-    number : int
-        The row of the set.
-    beside : sequence of (int, Model)
-        The models besides the current one, with their numbers.
+    `beside` are the models besides the current one, with their numbers.
     """
     entry = connection.execute(
         "SELECT id, content, faces, pictures, origin, added FROM sets WHERE number = ?", (number,)
@@ -228,21 +219,8 @@ REFERS: Final = {
 def findings(path: Path, wait: float = 30.0, track: Track = silent) -> list[Finding]:
     """Read a gallery file whole, in one version, and tell what is wrong with it; nothing is changed.
 
-    Parameters
-    ----------
-    path : Path
-        The gallery file.
-    wait : float
-        Seconds to wait for another process that is writing.
-    track : callable
-        Shows progress.
-
-    Raises
-    ------
-    NotFound, GalleryUnreadable
-        If there is no such file, or it is not a gallery at all, or one of a newer format.
-    StorageFailed
-        If the disk refuses.
+    Raise NotFound or GalleryUnreadable if there is no such file, or it is not a gallery at all, or one of a
+    newer format; StorageFailed if the disk refuses.
     """
     if not path.exists():
         raise NotFound(f"there is no gallery at {path}: name the gallery file")

@@ -120,13 +120,7 @@ Make = Callable[[list[Decision], list[Pair]], Sequence[Decision]]
 
 
 def everything(connection: sqlite3.Connection, path: Path) -> list[Decision]:
-    """Every decision, in the order in which they were made; none in a gallery of an older format.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If one is not what was written.
-    """
+    """Every decision, in the order in which they were made; none in a gallery of an older format."""
     if schema.found(connection) < 3:
         return []
     sets: dict[int, list[str]] = {}
@@ -194,14 +188,8 @@ def _checksum(decision: Decision) -> bytes:
 class OpenLog:
     """The log of a gallery in a transaction that writes, so that nobody else decides meanwhile.
 
-    Attributes
-    ----------
-    decisions : tuple of Decision
-        In the order in which they were made, those that were added behind the others.
-    apart : tuple of pairs of ids
-        Sets that are certainly of different people.
-    new : list of Decision
-        Those that were added.
+    `decisions` are in the order in which they were made, those that were added behind the others; `new` are
+    these alone. `apart` are pairs of sets that are certainly of different people.
     """
 
     def __init__(
@@ -224,13 +212,7 @@ class OpenLog:
                 raise set_rows.unknown(self._connection, self._path, set_id)
 
     def add(self, drafts: Iterable[Decision]) -> list[Decision]:
-        """Store decisions about sets that are there; they get their numbers, and all of a log one time.
-
-        Raises
-        ------
-        NotFound
-            If a set is not there.
-        """
+        """Store decisions about sets that are there; they get their numbers, and all of a log one time."""
         stored = [self._insert(draft) for draft in drafts]
         self.new += stored
         undone = {one.other for one in stored if one.kind == "undo"}

@@ -51,13 +51,7 @@ def judged(gallery: Gallery) -> Judged:
 
 
 def person_called(gallery: Gallery, name: str) -> Person:
-    """Who is called so, in capitals or not.
-
-    Raises
-    ------
-    NotFound
-        If nobody is; it names those who are called nearly so.
-    """
+    """Who is called so, in capitals or not; or raise NotFound, which names those who are called nearly so."""
     called, people = checked_name(name), {one.name: one for one in said(gallery).people.values()}
     for each, person in people.items():
         if each.casefold() == called.casefold():

@@ -57,18 +57,7 @@ class Exported(NamedTuple):
 def format_of(path: Path, given: str | None = None, default: str | None = OWN) -> str:
     """The format that is asked for by name, or by the suffix of a file.
 
-    Parameters
-    ----------
-    path : Path
-    given : str, optional
-        The name.
-    default : str, optional
-        For a suffix that is none of a format; such a path is refused if it is None.
-
-    Raises
-    ------
-    BadInput
-        If there is no such format.
+    `default` is that of a suffix that is none of a format; None refuses such a path.
     """
     found = path.suffix.lower().removeprefix(".") if given is None else given
     if found in (*FORMATS, OWN):

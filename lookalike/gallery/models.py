@@ -22,24 +22,12 @@ ADVICE: Final = "restore it from a backup"
 
 @dataclass(frozen=True)
 class Model:
-    """What made vectors of faces, and for how many faces of the gallery.
+    """What made vectors of faces, and for how many faces of the gallery."""
 
-    Parameters
-    ----------
-    name : str
-        For instance ``lbp:rows=6,columns=5``.
-    dimension : int
-        How many numbers describe a face.
-    is_current : bool
-        Whether its vectors are those that sets are read with.
-    faces : int
-        How many faces it has described; the current model has described all.
-    """
-
-    name: str
-    dimension: int
-    is_current: bool
-    faces: int
+    name: str  # for instance `lbp:rows=6,columns=5`
+    dimension: int  # how many numbers describe a face
+    is_current: bool  # whether its vectors are those that sets are read with
+    faces: int  # how many it has described; the current model has described all
 
 
 # Asking.
@@ -158,14 +146,7 @@ def refuse_other_dimension(path: Path, name: str, found: int, dimension: int) ->
 def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
     """Let the current model and another change places, with their vectors; content hashes follow.
 
-    Raises
-    ------
-    NotFound
-        If nothing was described by that model.
-    Conflict
-        If it has not described every face.
-    GalleryUnreadable
-        If a vector of either does not fit its checksum.
+    As `in_use`, and GalleryUnreadable if a vector of either does not fit its checksum.
     """
     there = everything(connection, path)
     known = {model.name: model for model in there}
@@ -194,12 +175,7 @@ def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
 def in_use(path: Path, there: Sequence[Model], name: str) -> Model:
     """The current model, which another of these may follow if that has described every face.
 
-    Raises
-    ------
-    NotFound
-        If nothing was described by the other.
-    Conflict
-        If it has not described every face.
+    Raise NotFound if the other has described nothing, Conflict if not every face.
     """
     known = {model.name: model for model in there}
     current = next((model for model in there if model.is_current), None)

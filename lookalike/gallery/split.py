@@ -221,13 +221,7 @@ def _leave(connection: Connection, ids: list[str]) -> None:
 
 
 class _Copier:
-    """Copies shards into one file, in one transaction of it: row by row, with new numbers.
-
-    Parameters
-    ----------
-    whole : Connection
-        The new file.
-    """
+    """Copies shards into one new file, in one transaction of it: row by row, with new numbers."""
 
     def __init__(self, whole: Connection) -> None:
         self._whole = whole

@@ -42,18 +42,8 @@ def kept(
 ) -> Made:
     """Find what was made earlier, or make it, and keep it if there is a gallery that it fits.
 
-    Parameters
-    ----------
-    gallery : Gallery, optional
-        The gallery the tables belong to.
-    tables : Tables
-    kind : str
-        What it is; of each kind the newest is kept.
-    shaped_by : str
-        Everything that shapes it besides the tables.
-    make : callable
-    to_arrays, from_arrays : callables
-        How it is stored; ``from_arrays`` raises BadInput for what it cannot use, which is made again.
+    `kind` says what it is (of each kind the newest is kept), `shaped_by` all that shapes it besides the
+    tables. `from_arrays` raises BadInput for what it cannot use, which is made again.
     """
     if gallery is None:
         return make()
@@ -148,13 +138,7 @@ def train(
 
 
 def check_seed(seed: object) -> None:
-    """Refuse what cannot seed a random choice.
-
-    Raises
-    ------
-    BadInput
-        If it is not a whole number of at least 0.
-    """
+    """Refuse what cannot seed a random choice: a whole number of at least 0."""
     if not is_whole(seed, 0):
         raise BadInput(f"seed must be a whole number of at least 0, got {seed!r}")
 
@@ -188,19 +172,7 @@ def calibrate(
     """Return how scores become probabilities; beside a gallery it is stored, and found again while it fits.
 
     It costs as much as asking 400 queries, or every set if there are fewer: the index compares every set.
-
-    Parameters
-    ----------
-    tables : Tables
-        As `index` returns them.
-    reranker : Reranker
-        The fitted re-ranker, as `train` returns it.
-    seed : int
-        The seed it was trained with.
-    gallery : Gallery, optional
-        The gallery the tables belong to.
-    track : callable
-        Shows progress.
+    The re-ranker is fitted, with the same `seed`.
     """
     if len(tables) <= LEAST or not reranker.tells:  # nothing can be said, and nothing needs to be kept
         return Calibration.fit(np.empty((0, 0)), 0)
@@ -281,21 +253,9 @@ def open_shortlist(
 ) -> Shortlist | None:
     """Return a shortlist, or None where all sets are to be compared.
 
-    Parameters
-    ----------
-    tables : Tables
-    reranker : Reranker
-    wanted : bool, optional
-        Unless given, large galleries have one wherever it can be had.
-    gallery : Gallery, optional
-        The gallery the tables belong to: codes are kept beside it.
-    before : callable, optional
-        Called before sets are coded for a gallery, which takes seconds for a million.
-
-    Raises
-    ------
-    BadInput
-        If it is wanted and cannot be had.
+    Unless one is `wanted` or not, large galleries have one wherever it can be had; BadInput if it is wanted
+    and cannot. Codes are kept beside a gallery; `before` is called before sets are coded for one, which
+    takes seconds for a million.
     """
     check_shortlist(tables.similarity, reranker, wanted)
     if not _is_shortlist_due(tables, reranker, wanted):
@@ -304,13 +264,7 @@ def open_shortlist(
 
 
 def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool | None) -> None:
-    """Refuse a shortlist that cannot be had, before any work is done.
-
-    Raises
-    ------
-    BadInput
-        If it is wanted: the sentence says why not.
-    """
+    """Refuse a shortlist that cannot be had, before any work is done."""
     reason = _why_no_shortlist(similarity, reranker) if wanted else None
     if reason is not None:
         raise BadInput(f"a shortlist cannot be had: {reason}; leave it out to compare all sets")

@@ -130,27 +130,14 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True)
 class Census:
-    """Everybody who was found in a gallery.
-
-    Attributes
-    ----------
-    people : tuple of Identity
-        The largest first.
-    questions : tuple of Question
-        "Are these two the same?": those first whose answer is expected to join most.
-    """
+    """Everybody who was found in a gallery, the largest first."""
 
     people: tuple[Identity, ...]
+    # "Are these two the same?": those first whose answer is expected to join most
     questions: tuple[Question, ...]
 
     def of(self, set_id: str) -> Identity:
-        """Whoever a set shows, by its id; a set that is only unsure shows nobody yet.
-
-        Raises
-        ------
-        NotFound
-            If nobody is known or proposed whom it shows.
-        """
+        """Whoever a set shows, by its id, or NotFound; a set that is only unsure shows nobody yet."""
         for one in self.people:
             if set_id in one.sets or set_id in one.likely:
                 return one
@@ -256,16 +243,10 @@ def _groups(gallery: Gallery, tables: Tables, reranker: Reranker, bonds: Bonds) 
 
 
 def grouped(tables: Tables, reranker: Reranker, bonds: Bonds) -> Groups:
-    """Propose groups of the sets of an index.
+    """Propose groups of the sets of an index, whose similarity compares faces one by one.
 
-    Parameters
-    ----------
-    tables : Tables
-        Of a similarity that compares faces one by one.
-    reranker : Reranker
-        Fitted ``auto`` or ``adaptive``; by others, and where there are too few sets for them, sets are
-        compared by themselves.
-    bonds : Bonds
+    By other re-rankers than ``auto`` or ``adaptive``, and where there are too few sets for them, sets are
+    compared by themselves.
     """
     agreement: Agreement | None = getattr(reranker, "agreement_", None)
     if agreement is None:

@@ -81,27 +81,13 @@ TRIES: Final = 3
 
 @dataclass(frozen=True)
 class StoredTables:
-    """One table as found on the disk.
+    """One table as found on the disk."""
 
-    Parameters
-    ----------
-    arrays : mapping of str to array
-        The arrays, mapped from their files; none can be written.
-    facts : mapping
-        What was said about them when they were saved.
-    fingerprint : str
-        What they were derived from.
-    path : Path
-        Their folder.
-    manifest : Manifest
-        Files, types, shapes, checksums.
-    """
-
-    arrays: Mapping[str, NDArray[Any]]
-    facts: Mapping[str, Any]
-    fingerprint: str
-    path: Path
-    manifest: Manifest
+    arrays: Mapping[str, NDArray[Any]]  # mapped from their files; none can be written
+    facts: Mapping[str, Any]  # what was said about them when they were saved
+    fingerprint: str  # what they were derived from
+    path: Path  # their folder
+    manifest: Manifest  # files, types, shapes, checksums
 
     @property
     def is_index(self) -> bool:
@@ -123,10 +109,7 @@ Look = Callable[[StoredTables], Iterable[str]]
 class TableStore:
     """Tables of several kinds in one folder. A table that can be seen is finished; nothing is overwritten.
 
-    Parameters
-    ----------
-    folder : path
-        Where they lie; made, for its owner only, when the first is saved.
+    The folder is made, for its owner only, when the first is saved.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -143,21 +126,9 @@ class TableStore:
     ) -> StoredTables:
         """Keep arrays under their kind with their fingerprint; a readable table that is there already stays.
 
-        Parameters
-        ----------
-        kind : str
-            What the arrays are, for instance ``max_max:samples=10``.
-        fingerprint : str
-            What they were derived from: letters, digits, ``-`` or ``_``.
-        arrays : mapping of str to array
-            The arrays by name.
-        facts : mapping
-            JSON values to keep with them.
-
-        Raises
-        ------
-        BadInput, StorageFailed
-            If an array holds objects or a fact is no JSON value; if the disk refuses: nothing has changed.
+        `kind` is for instance ``max_max:samples=10``; `fingerprint` tells what they were derived from, in
+        letters, digits, ``-`` and ``_``; `facts` are JSON values. Raise BadInput if an array holds objects
+        or a fact is no JSON value; StorageFailed if the disk refuses: nothing has changed.
         """
         target = self._place(kind, fingerprint)
         given = {str(name): manifest.checked_array(name, array) for name, array in arrays.items()}
@@ -393,17 +364,10 @@ SECONDS_BETWEEN_KEEPING: Final = 60.0
 
 
 class Unfinished:
-    """One piece of long work in the store of a gallery.
+    """One piece of long work in the store of a gallery, whose state is kept every so many seconds.
 
-    Parameters
-    ----------
-    store : TableStore
-    kind : str
-        What the work is, for instance ``unfinished max_max:samples=10``.
-    origin : str
-        Fingerprint of everything that shapes its result: earlier work on anything else is not taken up.
-    seconds : float
-        How often the state is kept while the work goes on.
+    `kind` says what the work is, for instance ``unfinished max_max:samples=10``; `origin` is the fingerprint
+    of everything that shapes its result: earlier work on anything else is not taken up.
     """
 
     def __init__(

@@ -55,19 +55,9 @@ class Known(NamedTuple):
 
 
 def choose(gallery: Gallery | Version | None, given: Preparation | str = AUTO) -> Preparation:
-    """Return the part that is meant, with nothing learnt yet.
+    """Return the part that is meant, with nothing learnt yet; without a gallery, for sets in memory.
 
-    Parameters
-    ----------
-    gallery : Gallery, Version or None
-        None for sets in memory.
-    given : Preparation or str
-        ``auto`` is what the descriptor of the gallery asks for if there are enough sets, otherwise nothing.
-
-    Raises
-    ------
-    BadInput, NotFound
-        If there is no such part, or its options are refused.
+    ``auto`` is what the descriptor of the gallery asks for if there are enough sets, otherwise nothing.
     """
     part: Preparation = registry.build("preparations", _default(gallery) if given == AUTO else given)
     part.check()
@@ -153,12 +143,7 @@ def kept_preparation(
 ) -> Known | None:
     """Open what was learnt earlier; None if there is nothing that may be used.
 
-    Parameters
-    ----------
-    gallery : Gallery or Version
-    part : Preparation
-    tables : sequence of StoredTables, optional
-        All that lie beside the gallery, if somebody has opened them just now.
+    `tables` are all that lie beside the gallery, if somebody has opened them just now.
     """
     store, kind = TableStore.beside(gallery.path), preparation_kind(part)
     if tables is None:
@@ -245,21 +230,10 @@ def learning_bytes(dimension: int) -> int:
 
 
 def sample(counts: Sequence[int], most: int = MOST_FACES) -> tuple[NDArray[np.intp], int]:
-    """Choose the faces from which a preparation is learnt: all, or some that are spread evenly.
+    """Choose the faces from which a preparation is learnt: all, or about `most` that are spread evenly.
 
-    Parameters
-    ----------
-    counts : sequence of int
-        Number of faces of each set.
-    most : int
-        How many faces may be taken, about.
-
-    Returns
-    -------
-    array (m,)
-        Numbers of the sets: all of them, unless two faces of each are too many.
-    int
-        How many faces of each are taken at most, evenly spread: at least two, since one has no variation.
+    The numbers of the sets: all of them, unless two faces of each are too many. Then how many faces of each
+    are taken at most, evenly spread: at least two, since one has no variation.
     """
     faces = np.asarray(counts, dtype=np.int64)
     chosen = evenly(len(faces), max(1, most // 2))

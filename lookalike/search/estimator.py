@@ -229,13 +229,7 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Rebuild a trained regressor.
-
-        Raises
-        ------
-        BadInput
-            If the arrays are not those of a regressor.
-        """
+        """Rebuild a trained regressor."""
         found = Regression.from_arrays(arrays)
         regressor = cls(gamma=found.gamma)._take(found)
         regressor.n_features_in_ = int(found.landmarks_.shape[1])

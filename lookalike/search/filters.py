@@ -92,13 +92,7 @@ class Filter:
 
 
 def check_day(given: str) -> None:
-    """Refuse what is no year, month or day, unless it is empty.
-
-    Raises
-    ------
-    BadInput
-        If it is none.
-    """
+    """Refuse what is no year, month or day, unless it is empty."""
     found = _DAY.fullmatch(given)
     try:
         if given and found is None:
@@ -121,20 +115,8 @@ def depth(search: Search, top: int | None, wanted: Filter) -> int | None:
 def narrowed(gallery: Gallery, ranking: Ranking, wanted: Filter, top: int | None) -> tuple[Ranking, int]:
     """The first answers of a ranking that pass a filter, and how many did not before as many were found.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    ranking : Ranking
-        As deep as `depth` says.
-    wanted : Filter
-    top : int, optional
-        How many answers are wanted.
-
-    Returns
-    -------
-    tuple of Ranking and int
-        The ranking with these answers alone; its totals, and ranks and probabilities of answers, are
-        unchanged. Then how many answers the filter left out, of all that were looked at.
+    The ranking is as deep as `depth` says. Its totals, and ranks and probabilities of answers, are
+    unchanged.
     """
     if not wanted:
         return ranking, 0
@@ -176,31 +158,15 @@ def outside(span: Span, others: Iterable[Span]) -> list[Span]:
 
 @dataclass(frozen=True)
 class Place:
-    """Somewhere that people are seen.
+    """Somewhere that people are seen."""
 
-    Attributes
-    ----------
-    file : str
-        The film or photo, where it was last seen.
-    kind : str
-        ``video`` or ``photo``.
-    start, end : float or None
-        From when to when in the film, in seconds; None in a photo.
-    captured : str or None
-        When the file was taken, if it says so.
-    sets : tuple of str
-        The sets that show it: of the first person, and of the second if they are there.
-    probability : float
-        How likely it is that these sets show the people who are meant.
-    """
-
-    file: str
-    kind: str
-    start: float | None
-    end: float | None
-    captured: str | None
-    sets: tuple[str, ...]
-    probability: float
+    file: str  # the film or photo, where it was last seen
+    kind: str  # `video` or `photo`
+    start: float | None  # from when in the film, in seconds; None in a photo
+    end: float | None  # until when
+    captured: str | None  # when the file was taken, if it says so
+    sets: tuple[str, ...]  # those that show it: of the first person, and of the second if they are there
+    probability: float  # how likely it is that these sets show the people who are meant
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""
@@ -218,23 +184,11 @@ class _Seen(NamedTuple):
 def members(
     search: Search, query: str | FaceSet, confirmed: Sequence[str] = (), decisions: bool = True
 ) -> Members:
-    """The sets that show the person of a question: those that are certain, and likely answers.
+    """Sets that certainly or likely show the person of a question, each with its probability.
 
-    Parameters
-    ----------
-    search : Search
-    query : str or FaceSet
-        A set of the gallery, or faces from outside.
-    confirmed : sequence of str
-        Sets that are said, with the question, to show the same person.
-    decisions : bool
-        Whether what the gallery knows counts too.
-
-    Returns
-    -------
-    mapping of str to float
-        Sets with their probabilities; 1 for the set itself and those that are confirmed. Where nothing can
-        be said of probabilities, these alone.
+    1 for the set itself and those that are confirmed, in the gallery or (`confirmed`) with the question.
+    Where nothing can be said of probabilities, these alone. Without `decisions`, what the gallery knows does
+    not count.
     """
     depth = None if search.shortlist is None else search.shortlist.sizes.served
     ranking = search.find(query, depth, confirmed, decisions=decisions)
@@ -246,10 +200,7 @@ def members(
 def two_people(one: Members, other: Members) -> tuple[Members, Members]:
     """Give sets that may show either of two people to the one whom they more likely show.
 
-    Raises
-    ------
-    BadInput
-        If a set certainly shows both: then they are one person.
+    Raise BadInput if a set certainly shows both: then they are one person.
     """
     both = one.keys() & other.keys()
     if certain := sorted(each for each in both if one[each] == other[each] == 1.0):
@@ -259,19 +210,7 @@ def two_people(one: Members, other: Members) -> tuple[Members, Members]:
 
 
 def together(gallery: Gallery, one: Members, other: Members) -> list[Place]:
-    """Where sets of one person and of another are seen at the same time.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    one, other : mapping of str to float
-        Who is meant, as `members` and `two_people` tell.
-
-    Returns
-    -------
-    list of Place
-        By file, then by time.
-    """
+    """Where sets of two people, as `two_people` tells, are seen at the same time; by file, then by time."""
     theirs: dict[str, list[_Seen]] = {}
     for seen in _everywhere(gallery, other):
         theirs.setdefault(seen.file.content, []).append(seen)

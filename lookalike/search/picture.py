@@ -98,26 +98,7 @@ def draw_ranking(
 
 
 def draw_faces(source: Path, at: float | None, boxes: Sequence[Box], path: Path) -> None:
-    """Write a PNG of a photo, or of a moment of a video, in which faces are framed and numbered.
-
-    Parameters
-    ----------
-    source : Path
-        The photo or video.
-    at : float, optional
-        When, in seconds from the start of the video.
-    boxes : sequence of boxes
-        Where the faces are; they are numbered from 1 in this order.
-    path : Path
-        The picture to write.
-
-    Raises
-    ------
-    BadInput
-        If the photo or video cannot be read.
-    StorageFailed
-        If the picture cannot be written.
-    """
+    """Write a PNG of a photo, or of a video at so many seconds, in which faces are framed and numbered."""
     still = Image.fromarray(read_still_apart(source, at)).convert("RGB")
     scale = min(1.0, LONGEST / max(still.size))
     sheet = still.resize((round(still.width * scale), round(still.height * scale)), Image.Resampling.LANCZOS)
@@ -154,13 +135,7 @@ def _encoded(sheet: Image.Image, path: Path) -> bytes:
 
 
 def check_new(path: Path) -> None:
-    """Refuse to draw over a file that is there, unless it is a PNG file that was drawn here and says so.
-
-    Raises
-    ------
-    BadInput, StorageFailed
-        If there is one, or the place cannot be looked at.
-    """
+    """Refuse to draw over a file that is there, unless it is a PNG file that was drawn here and says so."""
     try:
         there = path.exists() and not _is_ours(path)
     except OSError as reason:

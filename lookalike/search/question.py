@@ -39,18 +39,8 @@ OnStop = Callable[[Callable[[], None]], AbstractContextManager[object]]
 def read_everybody(gallery: Gallery, path: Path, track: Track = silent) -> list[FaceSet]:
     """Read all sets of a photo, video, album or folder of crops, described as the gallery is.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        Anything that `add` takes without more options, but another gallery.
-    track : callable
-        Shows progress: a step is a photo, a second of video, or a set of crops.
-
-    Raises
-    ------
-    BadInput, NotFound, Conflict
-        If it cannot be read, or is described otherwise than the gallery.
+    `path` is anything that `add` takes without more options, but another gallery. A step of `track` is a
+    photo, a second of video, or a set of crops.
     """
     if is_footage(path, bool(holds_crops(gallery))):
         part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
@@ -66,18 +56,8 @@ def read_everybody(gallery: Gallery, path: Path, track: Track = silent) -> list[
 class Seen:
     """What is seen in files: sets with their tracks, and who was seen side by side.
 
-    Parameters
-    ----------
-    files : sequence of MediaPath
-    part : Descriptor
-        What describes the faces.
-
-    Attributes
-    ----------
-    by_file : list of lists of FaceSet
-        Who is seen in each file, before photos of one person in one folder are joined.
-    failed : dict of int to LookalikeError
-        Why a file could not be read, by its place.
+    `by_file` tells who is seen in each, before photos of one person in one folder are joined; `failed` why a
+    file could not be read, by its place.
     """
 
     def __init__(self, files: Sequence[MediaPath], part: Descriptor) -> None:
@@ -169,22 +149,9 @@ def look_at(
 ) -> Seen:
     """Who is seen in photos and videos, if anybody; what could not be read is told beside it.
 
-    Parameters
-    ----------
-    part : Descriptor
-        What describes the faces.
-    files : sequence of MediaPath
-    settings : Settings
-        How to look.
-    track : callable
-        Shows progress: a step is a photo or a second of video.
-    on_stop : callable
-        Given what ends the looking at once, with an error; returns a context that lasts as long as it does.
-
-    Raises
-    ------
-    BadInput
-        If the model that finds faces is missing, or is another one.
+    A step of `track` is a photo or a second of video. `on_stop` is given what ends the looking at once, with
+    an error; it returns a context that lasts as long as that does. Raise BadInput if the model that finds
+    faces is missing, or is another one.
     """
     YUNET.read()  # no file is to blame for what is wrong with it
     seen = Seen(files, part)
@@ -304,21 +271,7 @@ def read_query(
 
 
 def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterator[FaceSet]:
-    """Read every set of a source as a query from outside, described as the gallery is.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        Another gallery, or anything that `add` takes without more options.
-    track : callable
-        Shows progress.
-
-    Raises
-    ------
-    BadInput, NotFound, Conflict
-        If it cannot be read, or is described otherwise than the gallery.
-    """
+    """Read every set of another gallery, or of what `add` takes, as a query described as the gallery is."""
     if is_gallery(path) or is_split(path):
         with open_gallery(path) as other:
             if other.descriptor not in (None, gallery.descriptor):

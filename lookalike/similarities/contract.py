@@ -137,12 +137,8 @@ def group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, Any]:
 class PreparedSets(Sequence[Prepared]):
     """Prepared sets one after the other in a few large arrays, which can be memory-mapped.
 
-    Parameters
-    ----------
-    arrays : mapping of name to array
-        Each prepared array of all sets, joined along its first axis.
-    starts : mapping of name to array (n + 1,)
-        Where each set begins in the array of that name, and the end.
+    ``arrays`` has each prepared array of all sets, joined along its first axis, and ``starts`` (n + 1,)
+    where each set begins in the array of that name, and the end.
     """
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], starts: Mapping[str, NDArray[np.int64]]) -> None:
