@@ -229,10 +229,7 @@ def check_id(given: object) -> None:
 
 
 def checked_faces(given: ArrayLike, owner: str) -> Faces:
-    """Return the faces as an (n, d) array of floats, or say in one sentence what is wrong with them.
-
-    `owner` is what the sentence calls them, for instance ``set 'a'``.
-    """
+    """Return faces as an (n, d) array of floats, or say in a sentence about `owner` what is wrong."""
     try:
         faces = np.asarray(given)
     except ValueError:

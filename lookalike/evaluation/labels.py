@@ -163,17 +163,9 @@ def _put(labels: Labels, id: str | None, person: str | None, where: str, many: b
 def read_labels(path: Path) -> Labels:
     """Read person by set id, whatever the labels are kept in; content decides, not the name.
 
-    Parameters
-    ----------
-    path : Path
-        A csv with the columns set_id, person, or TEMPLATE_ID, SUBJECT_ID (IJB-B, IJB-C); a .npz with
-        set_names, set_person; the folder of YouTube Faces or one of its parts, where a subject's
-        folder is the person; or its ``meta_and_splits.mat``, with numbers for people.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, or it is none of these.
+    A csv has the columns set_id, person, or TEMPLATE_ID, SUBJECT_ID (IJB-B, IJB-C); a .npz has set_names,
+    set_person; in the folder of YouTube Faces or one of its parts a subject's folder is the person; its
+    ``meta_and_splits.mat`` has numbers for people.
     """
     readers = {"folder": from_youtube_faces, "npz": from_npz, "mat": from_mat, "csv": from_csv}
     return readers[_format(path)](path)
@@ -229,10 +221,7 @@ def _format(path: Path) -> str:
 
 
 def join_labels(read: Iterable[Labels]) -> Labels:
-    """Put the labels of several files together, for instance those of a gallery and of its queries.
-
-    Raise BadInput if two of them name different people for a set.
-    """
+    """Put labels of several files together; BadInput if two of them name different people for a set."""
     joined: Labels = {}
     for labels in read:
         for id, person in labels.items():

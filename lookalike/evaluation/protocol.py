@@ -229,20 +229,12 @@ def leave_one_out(
 ) -> Evaluation:
     """Ask for every set that has a match; the query is never its own target or proxy (section 3.4).
 
+    A method has a re-ranker for each seed. Of the method `sweep` it is also asked what fewer of its proxies
+    would say; with `calibrations`, whether answers are right as often as they are said to be. `work` keeps
+    how far this has come, to go on from there.
+
     Parameters
     ----------
-    tables : Tables
-    rerankers : mapping of name to fitted Reranker, or to several of them that were fitted by different seeds
-    labels : mapping of set id to person
-        Exactly one for each set of the gallery.
-    track : callable
-        Shows progress.
-    sweep : str, optional
-        The method of which it is also wanted what fewer of its proxies would say.
-    work : Unfinished, optional
-        Where to keep how far the work has come; it goes on from there.
-    calibrations : mapping of name to the Calibration of each of its rerankers, optional
-        With these it is also measured whether answers are right as often as they are said to be.
     count_query : bool
         Whether measures count the query as its own match, found first: to compare with figures that were
         made so. It is asked in the same way, and sets without another match are no queries either way.
@@ -356,10 +348,7 @@ def held_out(
     work: Unfinished | None = None,
     calibrations: Calibrations | None = None,
 ) -> Evaluation:
-    """Ask for prepared sets that were taken out of a gallery before its tables were made, by their ids.
-
-    `labels` has one for each query and each set of the gallery.
-    """
+    """Ask for prepared sets, by id, that were taken out of a gallery before its tables were made."""
 
     def rows_from(done: int) -> Iterator[Row]:
         left = list(queries.values())[done:]

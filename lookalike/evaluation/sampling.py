@@ -260,10 +260,7 @@ SEED = 0
 def selection_figures(
     gallery: Gallery, similarity: SetSimilarity, faces: bool, track: Track = silent
 ) -> tuple[list[Figure], list[str]]:
-    """Energies of kernel components, error of the choice, the choice for one set; and remarks on them.
-
-    A baseline that does not choose faces has no choice to show. `faces` says whether pictures may be shown.
-    """
+    """Energies of kernel components, error of the choice, the choice for one set, if any; and remarks."""
     rng = np.random.default_rng(SEED)
     listed = [facts for facts in gallery.listing() if 2 < facts.faces <= MOST_FACES]
     if not listed:

@@ -66,19 +66,9 @@ def suspects(
 ) -> Suspects:
     """Find labels that are probably wrong: every set asks, and labels are held against one another.
 
-    Parameters
-    ----------
-    gallery : Gallery, Search or iterable of FaceSet
-        A search, as `open_search` makes it, chooses how sets are compared. What is decided does not count.
-    labels : mapping of set id to label
-        Exactly one for each set.
-    track : callable
-        Shows progress.
-
-    Raises
-    ------
-    BadInput
-        If labels do not fit the sets, or there are too few sets to tell probabilities.
+    `labels` has exactly one for each set. A search, as `open_search` makes it, chooses how sets are
+    compared; what is decided does not count. Raise BadInput if labels do not fit the sets, or there are too
+    few sets to tell probabilities.
     """
     search = gallery if isinstance(gallery, Search) else open_search(gallery, track=track)
     ids = search.tables.ids

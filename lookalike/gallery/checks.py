@@ -104,10 +104,7 @@ SHA_256: Final = re.compile(r"[0-9a-f]{64}")
 def set_findings(
     connection: sqlite3.Connection, path: Path, number: int, beside: Sequence[tuple[int, Model]]
 ) -> Iterator[Finding]:
-    """All that is wrong with the set of one row, inside a transaction, so that everything is of one version.
-
-    `beside` are the models besides the current one, with their numbers.
-    """
+    """All that is wrong with the set of one row, in one transaction; `beside` are other models by number."""
     entry = connection.execute(
         "SELECT id, content, faces, pictures, origin, added FROM sets WHERE number = ?", (number,)
     ).fetchone()

@@ -156,10 +156,7 @@ def _stay_open(
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is not a gallery of a format we know, from its first 100 bytes; SQLite is not asked yet.
-
-    Raise BadInput if an earlier version split it into several files, otherwise GalleryUnreadable.
-    """
+    """Refuse what is no gallery of a format we know, by its first 100 bytes; SQLite is not asked yet."""
     if is_split(path):
         raise split(path)
     if path.is_dir():

@@ -83,32 +83,18 @@ def export_as(
 ) -> Exported:
     """Write where people are seen into a file for another program.
 
+    All sets are meant, unless ids, a person by name, or the answers of a ranking are given.
+
     Parameters
     ----------
-    gallery : Gallery
     path : Path
         Must not exist. Sidecars, and what has one file for each video if there are several, become a folder.
     format : str
         One of `FORMATS`.
-    ids : sequence of str, optional
-        Which sets; all unless something else is given.
-    person : str, optional
-        All sets of the person who is called so.
-    ranking : Ranking, optional
-        Its answers, in their order.
     rate : float, optional
         Frames a second of videos that do not say.
     start : str, optional
         Time code of the first frame of videos that have none, or none that can be read.
-
-    Raises
-    ------
-    NotFound
-        If there is no such set or person.
-    BadInput
-        If the path exists, or there is nothing to export in this format; it says why.
-    StorageFailed
-        If the disk refuses; then nothing is there.
     """
     if format not in FORMATS:
         raise BadInput(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}")
@@ -146,32 +132,13 @@ def _put(path: Path, written: bytes | dict[str, bytes]) -> None:
 def export(
     gallery: Gallery, path: Path, ids: Sequence[str] | None = None, pictures: Path | None = None
 ) -> int:
-    """Write sets as one .npz file that `lookalike add` reads, and their pictures as files.
+    """Write sets as one .npz file that `lookalike add` reads; return how many.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        The .npz file; it must not exist. Arrays: ``descriptors`` (N, d), ``image_set`` (N,),
-        ``image_names`` (N,), ``image_sightings`` (N,) (where and how well each face was seen, as JSON; empty
-        if nobody knows), ``set_names`` (S,), ``set_origins`` (S,), ``apart`` (P, 2) (places in `set_names` of
-        sets that are certainly of different people), ``descriptor`` (what made them).
-    ids : sequence of str, optional
-        Which sets; all unless given.
-    pictures : Path, optional
-        Folder for the pictures, one folder a set.
-
-    Returns
-    -------
-    int
-        How many sets were written.
-
-    Raises
-    ------
-    BadInput
-        If the file exists, or there is nothing to export.
-    StorageFailed
-        If the disk refuses; then the file is not there.
+    Their pictures go into another folder if one is given, a folder for each set. Neither file nor folder may
+    be there already. Arrays: ``descriptors`` (N, d), ``image_set`` (N,), ``image_names`` (N,),
+    ``image_sightings`` (N,) (where and how well each face was seen, as JSON; empty if nobody knows),
+    ``set_names`` (S,), ``set_origins`` (S,), ``apart`` (P, 2) (places in `set_names` of sets that are
+    certainly of different people), ``descriptor`` (what made them).
     """
     wanted = gallery.ids() if ids is None else dict.fromkeys(several(ids))
     sets = [gallery.get(id, pictures=pictures is not None) for id in wanted]
@@ -187,31 +154,11 @@ def export(
 
 
 def export_person(gallery: Gallery, path: Path, name: str) -> int:
-    """Write everything that a gallery holds about a person into a folder, for them to read.
+    """Write everything that a gallery holds about a person into a new folder; return how many sets that is.
 
     ``sets.npz`` is what `export` writes, ``pictures/`` the pictures, ``vectors.npz`` what other models made
-    of the faces (arrays ``names``, then ``0``, ``1`` and so on, one face a row), ``about.json`` all the rest:
-    names, sets, videos and photos, decisions, and where each face was seen.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        The folder; it must not exist.
-    name : str
-        What the person is called.
-
-    Returns
-    -------
-    int
-        How many sets were written.
-
-    Raises
-    ------
-    NotFound
-        If nobody is called so.
-    BadInput, StorageFailed
-        As `export`.
+    of the faces (arrays ``names``, then ``0``, ``1`` and so on, one face a row), ``about.json`` all the
+    rest: names, sets, videos and photos, decisions, and where each face was seen.
     """
     person = find_person(gallery, name)
     sets = [gallery.get(one, pictures=True) for one in person.sets]

@@ -174,10 +174,7 @@ def _is_told(held: Commit | None, own: Commit, told: int, gallery: Path) -> bool
 
 
 def empty_journal(connection: sqlite3.Connection, wait: float) -> bool:
-    """Bring all changes into the file, zeros over removed rows among them; False if others are reading.
-
-    The connection is outside any transaction; who reads or writes is waited for.
-    """
+    """Bring all changes into the file, zeros over removed rows too; False if others are reading."""
     with waiting(connection, wait):
         try:
             return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -199,10 +196,7 @@ def waiting(connection: sqlite3.Connection, wait: float) -> Iterator[None]:
 
 
 def settle(connection: sqlite3.Connection, gallery: Path) -> bool:
-    """Bring the whole journal into the file, and let it say that it is done; False if others use it.
-
-    The connection is outside any transaction.
-    """
+    """Bring the whole journal into the file, and let it say that it is done; False if others use it."""
     try:
         known = found(connection)
         if known is None or not (known.is_open or size_of(gallery)):

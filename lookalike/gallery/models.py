@@ -144,10 +144,7 @@ def refuse_other_dimension(path: Path, name: str, found: int, dimension: int) ->
 
 
 def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
-    """Let the current model and another change places, with their vectors; content hashes follow.
-
-    As `in_use`, and GalleryUnreadable if a vector of either does not fit its checksum.
-    """
+    """Let the current model and another change places (`in_use`), with vectors and content hashes."""
     there = everything(connection, path)
     known = {model.name: model for model in there}
     current = in_use(path, there, name)
@@ -173,10 +170,7 @@ def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
 
 
 def in_use(path: Path, there: Sequence[Model], name: str) -> Model:
-    """The current model, which another of these may follow if that has described every face.
-
-    Raise NotFound if the other has described nothing, Conflict if not every face.
-    """
+    """The current model, which another may follow (NotFound, Conflict) that has described every face."""
     known = {model.name: model for model in there}
     current = next((model for model in there if model.is_current), None)
     if name not in known or current is None:

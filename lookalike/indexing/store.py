@@ -155,10 +155,7 @@ class TableStore:
         return self._quietly(self._place(kind, fingerprint), kind) is not None
 
     def latest(self, kind: str, besides: str = "", look: Look | None = None) -> StoredTables | None:
-        """Open the newest good table of a kind, whatever it was derived from, besides one that is known.
-
-        `look` is as in `load`.
-        """
+        """Open the newest good table of a kind, whatever it was derived from, but one (`load`)."""
         paths = (path for path in self._tables(self._folder_of(kind)) if path.name != besides)
         newest = reversed(_by_time({path: _described(path) for path in paths}))
         return next(filter(None, (self._open(path, kind, look, one) for path, one in newest)), None)
@@ -307,10 +304,7 @@ class TableStore:
 
 
 def _opened(path: Path, kind: str, whole: bool = False, described: Manifest | None = None) -> StoredTables:
-    """Map the arrays of a table; raise if they are not as the manifest says: all of them, if asked.
-
-    The manifest is read unless it is given.
-    """
+    """Map the arrays of a table, all if asked; raise if they are not as the manifest, read or given, says."""
     if path.is_symlink():
         raise ValueError("it is a link, which may lead anywhere")
     try:

@@ -74,26 +74,9 @@ def prepare(
     """Return the preparation of a gallery as it was learnt, or learn it now and keep it.
 
     Sets that are added later do not change it; one that knows a set which has left the gallery is learnt
-    again.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    preparation : Preparation or str
-        The part, its name, or ``auto``.
-    track : callable
-        Shows progress.
-    again : bool
-        Learn it from the gallery as it is now, even if there is one.
-    before : callable, optional
-        Called with what is to be learnt before it is.
-
-    Raises
-    ------
-    BadInput
-        If the faces cannot be prepared so.
-    StorageFailed
-        If there is too little memory or disk, or the disk refuses.
+    again, as any is if asked for (`again`). `before` is called with what is to be learnt before it is. Raise
+    BadInput if the faces cannot be prepared so; StorageFailed if there is too little memory or disk, or the
+    disk refuses.
     """
     ready = None if again else ready_preparation(gallery, preparation)
     if ready is not None:

@@ -45,11 +45,9 @@ class Refined:
     before : dict of str to int
         The place that each answer has without decisions, among the same sets.
     asked : dict of str to str
-        The query or the confirmed set to which the answer is most alike: the evidence for the answer is what
-        `Search.explain` says of these two.
+        The query or the confirmed set that is surest of the answer, whose evidence is that of the answer.
     baseline : tuple of (str, int)
-        The first sets by likeness alone, the mean too, as many as there are answers; each with its rank in
-        the ranking.
+        The first sets by likeness alone, the mean too, as many as there are answers; with their ranks.
     """
 
     ranking: Ranking
@@ -65,23 +63,10 @@ def refine(
     rejected: Sequence[str | Decided],
     top: int | None = None,
 ) -> Refined:
-    """Rank the sets that nothing was decided about, by all that was.
+    """Rank the sets that nothing was decided about, by all that was; without any, as `Search.find` does.
 
-    Parameters
-    ----------
-    search : Search
-    query : str or FaceSet
-        As for `Search.find`.
-    confirmed, rejected : sequence of str or Decided
-        Sets that are known to show the query's person, and known not to (`search.decided`). Those that the
-        search does not know yet, because they were added later, are passed over.
-    top : int, optional
-        How many answers to return; all unless given.
-
-    Returns
-    -------
-    Refined
-        Without any decided set, its ranking is what `Search.find` returns.
+    `confirmed` and `rejected` are known to show the query's person, and known not to (`search.decided`).
+    Those that the search does not know yet, because they were added later, are passed over.
     """
     check_top(top)
     same, others = (_as_decided(given) for given in (confirmed, rejected))

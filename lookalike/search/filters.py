@@ -198,10 +198,7 @@ def members(
 
 
 def two_people(one: Members, other: Members) -> tuple[Members, Members]:
-    """Give sets that may show either of two people to the one whom they more likely show.
-
-    Raise BadInput if a set certainly shows both: then they are one person.
-    """
+    """Give sets that may show either of two people to the likelier one; BadInput if one surely shows both."""
     both = one.keys() & other.keys()
     if certain := sorted(each for each in both if one[each] == other[each] == 1.0):
         raise BadInput(f"both are the same person, as {certain[0]!r} shows: name two different people")

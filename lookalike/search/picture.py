@@ -41,28 +41,9 @@ def draw_ranking(
 ) -> None:
     """Write a PNG that shows the best answers and through whom they came.
 
-    Parameters
-    ----------
-    gallery : Gallery
-        Where the pictures are.
-    search : Search
-    query : str or FaceSet
-        As for `find`.
-    path : Path
-        The picture to write.
-    top : int
-        How many answers to show.
-    matches : collection of str, optional
-        Ids known to be right, if anybody knows: answers are then marked right or wrong.
-    ranking : Ranking, optional
-        The answers, if they were asked for already.
-
-    Raises
-    ------
-    BadInput
-        If the query has no pictures, or the file exists.
-    StorageFailed
-        If the picture cannot be written.
+    `matches` are ids known to be right, if anybody knows: answers are then marked right or wrong. `ranking`
+    has the answers, if they were asked for already. Raise BadInput if the query has no pictures, or the file
+    exists.
     """
     check_new(path)
     asked = gallery.get(query, pictures=True) if isinstance(query, str) else query

@@ -229,27 +229,10 @@ def read_query(
 ) -> FaceSet:
     """Read a query from outside, described as the gallery is.
 
-    A video that the gallery holds is not looked at: the faces that were kept of it are the query, and the set
-    that has them is no answer.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        A source as for `add`, except what needs a features file.
-    set_id : str, optional
-        Which set of the source; needed if it holds several.
-    face : int, optional
-        Which face of a photo or video, counted from 1 on the left.
-    at : float, optional
-        When it is seen in a video, in seconds.
-
-    Raises
-    ------
-    Several
-        If several people could be meant.
-    BadInput, NotFound, Conflict
-        If it cannot be read, or holds no such set.
+    A video that the gallery holds is not looked at: the faces that were kept of it are the query, and the
+    set that has them is no answer. Raise Several if several people could be meant: then `set_id` says which
+    set of the source, `face` which face of a photo or video, counted from 1 on the left, and `at` when it is
+    seen in a video, in seconds.
     """
     if is_footage(path, bool(holds_crops(gallery))):
         return _chosen(gallery, path, set_id, face, at)

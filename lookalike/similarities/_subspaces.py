@@ -234,14 +234,8 @@ class SubspaceSimilarity(SetSimilarity):
     """Compare sets through the singular pairs between their principal subspaces.
 
     A mode is a matrix (dimension, columns) of orthonormal coordinates in the set's own basis; unused rows
-    and columns are zero.
-
-    Parameters
-    ----------
-    dimension : int
-        Most directions kept for a set; a set that spans fewer is used at the dimension it has.
-    centre : bool
-        Whether the mean face is subtracted before the directions are found.
+    and columns are zero. A set that spans fewer directions is used at the dimension it has; ``centre``
+    subtracts the mean face before directions are found.
     """
 
     mode_type = np.float64
