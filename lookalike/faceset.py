@@ -131,9 +131,6 @@ def is_moment(given: object) -> bool:
         return False
 
 
-# FaceSet: the faces of one video or album, which are all of one person.
-
-
 Faces = NDArray[np.floating[Any]]
 
 LONGEST_ID = 1024

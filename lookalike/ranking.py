@@ -79,6 +79,14 @@ def faces(strip: Strip, count: int = FACES) -> str:
     )
 
 
+def still_there(pictures: Callable[[str], Sequence[bytes]] | None, set_id: str) -> Sequence[bytes]:
+    """The pictures of a set; none where they are gone: what was found may outlast its gallery."""
+    try:
+        return pictures(set_id) if pictures else ()
+    except LookalikeError:
+        return ()
+
+
 def spread(pictures: Sequence[bytes], count: int = FACES) -> list[bytes]:
     """At most so many of them, in even steps from the first on."""
     kept = min(count, len(pictures))
@@ -296,7 +304,7 @@ class Ranking(Sequence[Answer]):
     def _repr_html_(self) -> str:
         """The answers as strips of faces, for notebooks: the query first, then the best."""
         headings = ("rank", "probability", "score", "baseline", "through")
-        asked = self._pictures(self.query) if self.query_pictures is None else self.query_pictures
+        asked = still_there(self.pictures, self.query) if self.query_pictures is None else self.query_pictures
         query = Strip(self.query, ("query", *("" for _ in headings[1:])), asked)
         shown = self.answers[:MOST_SHOWN]
         reading = replace(self, answers=shown).reading
@@ -310,25 +318,18 @@ class Ranking(Sequence[Answer]):
                     f"{one.baseline:.3f} (rank {one.baseline_rank})",
                     one.way,
                 ),
-                self._pictures(one.id),
+                still_there(self.pictures, one.id),
                 # Below it an answer is more likely somebody else.
                 line=self.worth_reading is not None and one.rank == self.worth_reading + 1,
             )
             for one in shown
         ]
         known = [
-            Strip(one.id, ("", "confirmed", "", "", one.reason), self._pictures(one.id))
+            Strip(one.id, ("", "confirmed", "", "", one.reason), still_there(self.pictures, one.id))
             for one in self.confirmed[:MOST_SHOWN]
         ]
         title = f"{len(shown)} of {self.total} sets, ranked by {self.reranker.partition(':')[0]}"
         return table(title, headings, [query, *known, *strips], [reading])
-
-    def _pictures(self, set_id: str) -> Sequence[bytes]:
-        """The pictures of a set; none where they are gone: a ranking may outlast its gallery."""
-        try:
-            return self.pictures(set_id) if self.pictures else ()
-        except LookalikeError:
-            return ()
 
 
 def _library(name: str, package: str) -> Any:

@@ -112,12 +112,8 @@ class Residents(ABC):
     def begin(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> Answers:
         """Put one round of questions: who answers is told when what is returned is called.
 
-        Parameters
-        ----------
-        work : callable
-            A function of a module, which every place can import.
-        given : mapping of int to tuple
-            What each slice that is asked is given, besides what it holds.
+        `work` is a function of a module, which every place can import; `given` is what each slice that is
+        asked is given, besides what it holds.
         """
         self.traffic.rounds += 1
         self.traffic.messages += len(given)
@@ -178,15 +174,9 @@ class Engine(ABC):
         """Apply a function of a module to each item; results come in the order of the items.
 
         Items are taken a few at a time, so that memory stays bounded however many there are. What is being
-        worked on is given up when nobody waits for the results any more.
-
-        Parameters
-        ----------
-        work : callable
-        items : iterable
-        tries : int, optional
-            How often an item is tried while the place of the work is lost; then its result is `Lost`, and the
-            rest goes on. Unless given, a few times; then all of it ends with a sentence.
+        worked on is given up when nobody waits for the results any more. An item is tried `tries` times
+        while the place of the work is lost; then its result is `Lost`, and the rest goes on. Unless given,
+        it is a few times; then all of it ends with a sentence.
         """
 
     def state(self, whole: str) -> State:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
+from lookalike.gallery.decisions import cell
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -203,8 +204,6 @@ WIDTH = 9.0  # cm: one column of a printed page
 HEIGHT = 6.5  # cm
 DPI = 200
 CENTIMETRES = 2.54  # in an inch
-# A spreadsheet takes text that starts with one of these for a formula, and runs it.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 NOT_XML = "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
@@ -266,11 +265,9 @@ def table_text(table: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA) else value
     if isinstance(value, float | np.floating):
         return repr(float(value)) if np.isfinite(value) else ""
-    return str(value)
+    return str(cell(value))
 
 
 def _rendered(figure: Figure, kind: str, metadata: dict[str, Any]) -> bytes:

@@ -317,17 +317,14 @@ def _draw_intervals(
         filling = BLUE if name in sure else "white"
         axes.plot([low, high], [place, place], color=BLUE)
         axes.plot([mean], [place], "o", color=BLUE, markerfacecolor=filling, markersize=6)
-    axes.set_yticks(range(len(rows)), [_in_lines(name) for name, *_ in rows])
+    names = ["\n".join(wrap(short(name), LONGEST_LINE, drop_whitespace=False)) for name, *_ in rows]
+    axes.set_yticks(range(len(rows)), names)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.margins(x=0.1)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     # Centred on the figure: beside long names the axes are narrower than these words.
     canvas.supxlabel(label, fontsize=8)
-
-
-def _in_lines(name: str) -> str:
-    return "\n".join(wrap(short(name), LONGEST_LINE, drop_whitespace=False))
 
 
 # Reliability diagram: how often answers were right, against how sure we were of them.

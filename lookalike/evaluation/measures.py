@@ -25,16 +25,8 @@ MEASURES: Final = {
 def average_normalised_rank(ranks: Ranks, total: int) -> float:
     """ANR = (sum of ranks - m) / (M - m): 0 if all matches come first, 1 if all come last (section 3.2).
 
-    Parameters
-    ----------
-    ranks : array (c,)
-        Ranks of the matches, 1 is best.
-    total : int
-        Number of sets ranked, n (the query is not one of them).
-
-    Notes
-    -----
-    m = c (c + 1) / 2 and M = c (2 n - c + 1) / 2 are the least and greatest possible sums.
+    m = c (c + 1) / 2 and M = c (2 n - c + 1) / 2 are the least and greatest possible sums of the ranks (c,)
+    of the matches, of which 1 is best, among n = `total` sets, without the query.
     """
     count = len(ranks)
     least = count * (count + 1) / 2
@@ -70,11 +62,9 @@ def per_query(all_ranks: Sequence[Ranks], total: int) -> dict[str, NDArray[np.fl
 def with_query_counted(all_ranks: Sequence[Ranks], total: int) -> tuple[list[Ranks], int]:
     """Ranks and number of ranked sets if each query stays in the gallery and is found first, as a match.
 
-    Notes
-    -----
     One match more, at rank 1; every other set is one rank further down. The sum of ranks grows by as much as
-    the least possible sum does, and M - m grows from c (n - c) to (c + 1) (n - c): an ANR becomes c / (c + 1)
-    of itself. With one match it cannot exceed 0.5.
+    the least possible sum does, and M - m grows from c (n - c) to (c + 1) (n - c): an ANR becomes c / (c +
+    1) of itself. With one match it cannot exceed 0.5.
     """
     return [np.concatenate([[1], ranks + 1]) for ranks in all_ranks], total + 1
 
@@ -83,11 +73,8 @@ def summary(all_ranks: Sequence[Ranks], total: int) -> dict[str, float]:
     """Summarise a method over all queries, under the names that ``evaluate --json`` prints."""
     values = per_query(all_ranks, total)
     found = {name: float(value.mean()) for name, value in values.items()}
-    return {name: found[name] if name in found else _quantile(values["mean_anr"]) for name in MEASURES}
-
-
-def _quantile(anr: NDArray[np.float64]) -> float:
-    return float(np.quantile(anr, 0.98))
+    found["anr_q98"] = float(np.quantile(values["mean_anr"], 0.98))
+    return {name: found[name] for name in MEASURES}
 
 
 # Reliability: whether answers of which we are so sure are right so often.
@@ -145,8 +132,6 @@ class Sureness:
     def summary(self) -> dict[str, float | None]:
         """The measures, by the names that ``evaluate --json`` prints; None where there is nothing to count.
 
-        Notes
-        -----
         Kept, precision and found are those of all queries together: a query of which nothing is worth
         reading counts, with nothing kept.
         """

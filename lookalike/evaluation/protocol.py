@@ -213,9 +213,6 @@ def _counts(reranker: Reranker, tables: Tables) -> tuple[int, ...]:
     return tuple(range(1, most + 1))
 
 
-# Protocols: which sets are queries, and what is ranked for each.
-
-
 def leave_one_out(
     tables: Tables,
     rerankers: Methods,

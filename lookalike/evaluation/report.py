@@ -177,9 +177,6 @@ def _beside(place: Path, why: str) -> Path:
     return place.with_name(f".{place.name}.{why}-{secrets.token_hex(8)}")
 
 
-# Report: an evaluation as a page that people can believe and a record that they can check.
-
-
 # The paper looks at the first hundred of 3,424 answers; of a small gallery at a tenth.
 DEPTH = 100
 # More curves than these in one figure cannot be told apart.

@@ -169,9 +169,6 @@ def _legend(canvas: Canvas) -> None:
     legend_below(canvas, handles, LABELS, 3)
 
 
-# What choosing a few faces for a video ignores, and what it costs.
-
-
 def energies_cdf(relative: NDArray[np.floating[Any]]) -> Figure:
     """How much of the variation inside a set lies beside the first component (`relative_energies`)."""
     second = checked(relative[:, 0], "the energy of the 2nd component")
@@ -244,9 +241,6 @@ def _draw_selection(
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     if labels:
         legend_below(canvas, lines, labels)
-
-
-# What choosing a few faces of each set costs on a gallery, as figures.
 
 
 # A random part of a large gallery shows the distribution well enough, and fits in memory.

@@ -347,7 +347,11 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> Comparison:
     pairs, reason = _pairs(first, second)
     lines: list[Line] = []
     for measure in MEASURES:
-        tested = [name for name in common if pairs and _both_have(first, second, name, measure)]
+        tested = [
+            name
+            for name in common
+            if pairs and all(measure in run["per_query"]["values"][name] for run in (first, second))
+        ]
         changes = dict(zip(tested, _changes(first, second, pairs, tested, measure), strict=True))
         corrected = dict(zip(tested, holm([change.p for change in changes.values()]), strict=True))
         for name in common:
@@ -408,10 +412,6 @@ def _changes(
         for name in names
     ]
     return contrasts(np.column_stack(gains), [str(first["per_query"]["person"][place]) for place in here])
-
-
-def _both_have(first: dict[str, Any], second: dict[str, Any], name: str, measure: str) -> bool:
-    return all(measure in run["per_query"]["values"][name] for run in (first, second))
 
 
 def _differences(first: dict[str, Any], second: dict[str, Any]) -> list[str]:

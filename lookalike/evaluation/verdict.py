@@ -307,8 +307,5 @@ def harm_tables(focus: str, hurt: Harm) -> list[Table]:
 
 def _gain(gain: Gain) -> list[str]:
     mean, low, high = gain.difference
-    return [f"{mean:+.4f}", f"{low:+.4f} to {high:+.4f}", _p(gain.p_corrected)]
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    p = gain.p_corrected
+    return [f"{mean:+.4f}", f"{low:+.4f} to {high:+.4f}", "< 0.001" if p < 0.001 else f"{p:.3f}"]

@@ -139,7 +139,8 @@ def appearances(
     wanted = sorted(gallery.ids(), key=natural_order) if ids is None else list(dict.fromkeys(several(ids)))
     answers = {} if ranking is None else {one.id: one for one in ranking}
     known, contents = judged(gallery), gallery.contents()
-    latest = _latest(gallery) if ranking is None else {}
+    log = gallery.decisions() if ranking is None else ()
+    latest = {set_id: one for one in log if not one.undone for set_id in one.sets}
     for begin in range(0, len(wanted), AT_ONCE):
         some = wanted[begin : begin + AT_ONCE]
         files = gallery.files_of_sets(some)
@@ -187,11 +188,6 @@ def files_of_faces(found: FaceSet, files: Sequence[MediaFile]) -> list[Seen]:
         places.setdefault(home, []).append(place)
     ordered = sorted(places, key=lambda file: ([], "") if file is None else natural_order(file.path))
     return [Seen(file, tuple(places[file])) for file in ordered]
-
-
-def _latest(gallery: Gallery) -> dict[str, Decision]:
-    """The last decision that stands about each set."""
-    return {set_id: one for one in gallery.decisions() if not one.undone for set_id in one.sets}
 
 
 def _decided(decision: Decision | None) -> tuple[str, str]:

@@ -230,9 +230,6 @@ def _carry(old: Connection, new: sqlite3.Connection) -> None:
             new.executemany(f"INSERT INTO {name} VALUES ({marks})", more)
 
 
-# Back up: a whole copy of a gallery while others write it, and back again.
-
-
 @dataclass(frozen=True)
 class BackedUp:
     """A backup that was made."""

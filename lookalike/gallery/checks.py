@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from lookalike.errors import BadInput, GalleryUnreadable, NotFound, in_words
-from lookalike.faceset import Sighting, check_id
+from lookalike.faceset import check_id
 from lookalike.gallery import blocklist, decision_log, history, media, models, schema, set_rows
 from lookalike.gallery.connection import check_file, connect
 from lookalike.gallery.models import Model
@@ -177,12 +177,8 @@ def _sightings(
         yield f"set {set_id!r} is said to be seen at times that are not those of its sightings"
     if schema.found(connection) > 2:
         (good,) = connection.execute("SELECT good FROM sets WHERE number = ?", (number,)).fetchone()
-        if good != (_good(seen) if seen else None):
+        if good != (sum(not one.weaknesses for one in seen) if seen else None):
             yield f"set {set_id!r} is said to have {good!r} good faces, which it has not"
-
-
-def _good(seen: Sequence[Sighting]) -> int:
-    return sum(not one.weaknesses for one in seen)
 
 
 def _vectors(
@@ -196,9 +192,6 @@ def _vectors(
     ).fetchone()[0]:
         models.read(connection, path, set_id, model, number)
     yield from ()
-
-
-# Checking: read everything that a gallery file holds, and tell all that is not as it was written.
 
 
 Beside = list[tuple[int, Model]]

@@ -388,8 +388,7 @@ def people_table(gallery: Gallery) -> list[Line]:
 def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     """Write a table as comma-separated values; one without rows is empty.
 
-    What a spreadsheet would take for a formula gets an apostrophe in front: names come from anywhere. Write
-    it to a file as ``utf-8-sig``, or spreadsheets garble accents.
+    Names come from anywhere: see `cell`. Write it to a file as ``utf-8-sig``, or spreadsheets garble accents.
     """
     if not rows:
         return ""
@@ -397,10 +396,11 @@ def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     writer = csv.DictWriter(text, list(rows[0]))
     writer.writeheader()
     for row in rows:
-        writer.writerow({column: _cell(value) for column, value in row.items()})
+        writer.writerow({column: cell(value) for column, value in row.items()})
     return text.getvalue()
 
 
-def _cell(value: object) -> object:
+def cell(value: object) -> object:
+    """A value as a spreadsheet may have it: what it would take for a formula gets an apostrophe in front."""
     is_formula = isinstance(value, str) and value.lstrip(" ").startswith(FORMULA)
     return f"'{value}" if is_formula else value

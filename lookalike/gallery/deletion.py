@@ -68,7 +68,7 @@ class Departure:
         """Take down one set; to be barred it is read whole, which a damaged one refuses."""
         row = connection.execute("SELECT content FROM sets WHERE id = ?", (set_id,)).fetchone()
         self.contents.append(str(row[0]))
-        files = media.of_set(connection, path, set_id)
+        files = media.of_sets(connection, path, [set_id])[set_id]
         self.files |= {one.content: None for one in files}
         self.paths |= {one.path: None for one in files}
         self.pictures += sum(one.pictures for one in set_rows.listing(connection, path, [set_id]))
@@ -89,7 +89,8 @@ class Departure:
         said = {"rows": lost, "contents": self.contents, "files": list(self.files), "barred": kept}
         made = now()
         event = history.insert(connection, "forget", said, made)
-        blocklist.insert(connection, event, entries)
+        if entries:
+            blocklist.insert(connection, event, entries)
         stay = len(self.files) - lost.get("files", 0)
         contents, files, paths = tuple(self.contents), tuple(self.files), tuple(self.paths)
         return Gone(event, made, lost, self.pictures, contents, files, stay, kept, paths)
@@ -107,18 +108,14 @@ def forget_sets(
     before = count_rows(connection)
     delete_sets(connection, path, ids)
     mark_wipe_due(connection)
-    return departure.note(connection, rows_lost(before, count_rows(connection)), bar, people)
+    after = count_rows(connection)
+    lost = {table: before[table] - after[table] for table in TABLES if before[table] > after[table]}
+    return departure.note(connection, lost, bar, people)
 
 
 def count_rows(connection: sqlite3.Connection) -> dict[str, int]:
     """How many rows each table has."""
-    asked = (f"SELECT count(*) FROM {table}" for table in TABLES)
-    return {table: connection.execute(one).fetchone()[0] for table, one in zip(TABLES, asked, strict=True)}
-
-
-def rows_lost(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    """How many rows went, by table; only tables that lost some."""
-    return {table: before[table] - after[table] for table in TABLES if before[table] > after[table]}
+    return {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
 
 
 def delete_sets(connection: sqlite3.Connection, path: Path, ids: Iterable[str]) -> None:
@@ -175,7 +172,7 @@ def find_copies(
         with suppress(OSError):
             near = sorted(folder.iterdir()) if folder == own.parent else []
             near += sorted(folder.glob(f"{atomic.NEW_GALLERY}*/new/*"))
-            beside += [path for path in near if _is_some_gallery(path)]
+            beside += [path for path in near if (path.is_file() and is_gallery(path)) or is_split(path)]
     found = []
     for path in dict.fromkeys([*known, *beside]):
         with suppress(OSError):
@@ -186,10 +183,6 @@ def find_copies(
         elif (held := _holds_any(path, ids, contents)) is not False:
             found.append(Copy(str(path), UNREADABLE if held is None else HOLDS))
     return found
-
-
-def _is_some_gallery(path: Path) -> bool:
-    return (path.is_file() and is_gallery(path)) or is_split(path)
 
 
 def _holds_any(path: Path, ids: Collection[str], contents: Collection[str]) -> bool | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import filecmp
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
@@ -104,12 +105,9 @@ def export_as(
         raise BadInput(f"there is nothing to export: no set was chosen, or {gallery.path} is empty")
     title = somebody.name if somebody else ranking.query if ranking else gallery.path.name
     chosen = Selection(gallery, title, seen, somebody, ranking, rate, start)
-    try:
-        _refuse_taken(path)
+    with _writing(path):
         written = FORMATS[format](chosen)
         _put(path, written)
-    except OSError as reason:
-        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
     files = 1 if isinstance(written, bytes) else len(written)
     return Exported(len({one.set_id for one in seen}), len(seen), files, tuple(chosen.remarks))
 
@@ -119,14 +117,10 @@ def _put(path: Path, written: bytes | dict[str, bytes]) -> None:
     if isinstance(written, bytes):
         atomic.write(path, written)
         return
-    with atomic.folder_aside(path.absolute().parent) as aside:
-        new = aside / "new"
-        atomic.make_folder(new)
+    with _folder(path) as new:
         for name, content in written.items():
             atomic.make_folders((new / name).parent)
             atomic.write_new(new / name, content)
-        atomic.rename(new, path)
-    atomic.sync(path.absolute().parent)
 
 
 def export(
@@ -145,11 +139,8 @@ def export(
     if not sets:
         raise BadInput(f"there is nothing to export: no set was chosen, or {gallery.path} is empty")
     arrays = _arrays(gallery, sets)
-    try:
-        _refuse_taken(path)
+    with _writing(path):
         _write(path, arrays, sets, pictures)
-    except OSError as reason:
-        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
     return len(sets)
 
 
@@ -163,18 +154,10 @@ def export_person(gallery: Gallery, path: Path, name: str) -> int:
     person = find_person(gallery, name)
     sets = [gallery.get(one, pictures=True) for one in person.sets]
     about = json.dumps(_about(gallery, person.number, sets), indent=1, ensure_ascii=False) + "\n"
-    try:
-        _refuse_taken(path)
-        with atomic.folder_aside(path.absolute().parent) as aside:
-            new = aside / "new"
-            atomic.make_folder(new)
-            atomic.write_new(new / "about.json", about.encode("utf-8", "backslashreplace"))
-            atomic.write_new(new / "vectors.npz", _packed(_vectors(gallery, person.sets)))
-            _write(new / "sets.npz", _arrays(gallery, sets), sets, new / "pictures")
-            atomic.rename(new, path)
-        atomic.sync(path.absolute().parent)
-    except OSError as reason:
-        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
+    with _writing(path), _folder(path) as new:
+        atomic.write_new(new / "about.json", about.encode("utf-8", "backslashreplace"))
+        atomic.write_new(new / "vectors.npz", _packed(_vectors(gallery, person.sets)))
+        _write(new / "sets.npz", _arrays(gallery, sets), sets, new / "pictures")
     return len(sets)
 
 
@@ -252,6 +235,27 @@ def _suffix(picture: bytes) -> str:
 
 
 # Writing.
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Refuse a place that is taken, and say what the disk refuses."""
+    try:
+        _refuse_taken(path)
+        yield
+    except OSError as reason:
+        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[Path]:
+    """A new folder aside, which takes its name at the end of the block."""
+    with atomic.folder_aside(path.absolute().parent) as aside:
+        new = aside / "new"
+        atomic.make_folder(new)
+        yield new
+        atomic.rename(new, path)
+    atomic.sync(path.absolute().parent)
 
 
 def _refuse_taken(path: Path) -> None:

@@ -118,9 +118,6 @@ def _later() -> Iterator[None]:
         logger.warning("tables that knew removed sets are deleted when it is opened next: %s", reason)
 
 
-# Forget: sets or a person leave a gallery and all that is derived from it, with a receipt that says so.
-
-
 NOT_REACHED: Final = (
     "original videos, photos and other sources",
     "exports, reports, contact sheets and receipts that were written elsewhere",

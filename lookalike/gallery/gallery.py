@@ -376,7 +376,7 @@ class Gallery:
             media.refuse_barred(self.path, self._barred.read(connection, self.path), sets, descriptor)
             for faceset in sets:
                 set_rows.add(connection, self.path, faceset, descriptor)
-            media.insert_pairs(connection, pairs_apart, set_rows.lookup(connection, self.path))
+            media.insert_pairs(connection, self.path, pairs_apart)
 
     def remove(self, ids: Iterable[str]) -> list[str]:
         """Remove sets, all of them or none, then wipe what they leave behind in the file; return their ids.

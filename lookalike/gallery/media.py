@@ -83,17 +83,8 @@ def everything(connection: sqlite3.Connection, where: Path) -> list[MediaFile]:
     return _select(connection, where, "1 ORDER BY path, content")
 
 
-def of_set(connection: sqlite3.Connection, where: Path, set_id: str) -> list[MediaFile]:
-    """The files that a set has faces of, by path."""
-    asked = (
-        "number IN (SELECT file_number FROM set_files JOIN sets ON set_number = sets.number WHERE id = ?)"
-        " ORDER BY path, content"
-    )
-    return _select(connection, where, asked, storable(set_id))
-
-
 def of_sets(connection: sqlite3.Connection, where: Path, ids: Iterable[str]) -> dict[str, list[MediaFile]]:
-    """As `of_set`, of several sets; those that the gallery has not are left out."""
+    """The files that each set has faces of, by path; sets that the gallery has not are left out."""
     found: dict[str, list[MediaFile]] = {}
     checked: dict[tuple[object, ...], MediaFile] = {}  # a film has many sets
     has_files = schema.found(connection) >= 2
@@ -261,7 +252,7 @@ def keep(connection: sqlite3.Connection, path: Path, given: Filed, barred: Barre
         set_rows.append(connection, path, faceset, given.descriptor)
     number = insert(connection, given.file)
     link(connection, number, (faceset.id for faceset in (*given.new, *given.grown)))
-    insert_pairs(connection, given.apart, set_rows.lookup(connection, path))
+    insert_pairs(connection, path, given.apart)
     return True
 
 
@@ -289,12 +280,12 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     return [(one, other) for one, other in found]
 
 
-def insert_pairs(connection: sqlite3.Connection, pairs: Iterable[Pair], lookup: set_rows.Lookup) -> None:
+def insert_pairs(connection: sqlite3.Connection, path: Path, pairs: Iterable[Pair]) -> None:
     """Write pairs of sets that are there; those known already are left as they are."""
     for pair in pairs:
         for set_id in pair:
-            if reason := lookup(set_id):
-                raise reason
+            if not set_rows.has(connection, set_id):
+                raise set_rows.unknown(connection, path, set_id)
         connection.execute(
             "INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted(pair), _pair_checksum(*pair))
         )

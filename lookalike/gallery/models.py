@@ -71,16 +71,11 @@ def vectors(connection: sqlite3.Connection, path: Path, set_id: str, name: str) 
     number = _number(connection, name)
     known = {model.name: model for model in everything(connection, path) if not model.is_current}
     if number is None or name not in known:
-        raise no_vectors(path, name)
+        raise NotFound(f"{path} has no vectors made by {name!r} beside its own: ask for one of its models")
     asked = "SELECT 1 FROM vectors JOIN faces ON face = faces.number JOIN sets ON set_number = sets.number"
     if connection.execute(f"{asked} WHERE id = ? AND model = ? LIMIT 1", (set_id, number)).fetchone() is None:
         return np.empty((0, known[name].dimension), dtype=np.float32)
     return read(connection, path, set_id, known[name], number)
-
-
-def no_vectors(path: Path, name: str) -> NotFound:
-    """The error for a model that is not beside the current one."""
-    return NotFound(f"{path} has no vectors made by {name!r} beside its own: ask for one of its models")
 
 
 def _number(connection: sqlite3.Connection, name: str) -> int | None:
@@ -130,17 +125,12 @@ def _settled(connection: sqlite3.Connection, path: Path, name: str, dimension: i
     number, found = connection.execute(
         "SELECT number, dimension FROM models WHERE name = ?", (name,)
     ).fetchone()
-    refuse_other_dimension(path, name, found, dimension)
-    return int(number)
-
-
-def refuse_other_dimension(path: Path, name: str, found: int, dimension: int) -> None:
-    """Refuse vectors of another length than a model gave before."""
     if found != dimension:
         raise Conflict(
             f"{path} holds vectors of {found} numbers made by {name!r}, those given have {dimension}: "
             f"describe all sets by one model"
         )
+    return int(number)
 
 
 def use(connection: sqlite3.Connection, path: Path, name: str) -> None:

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -34,8 +34,6 @@ KINDS: Final[tuple[type | set[type], ...]] = (str, str, int, int, str, TIME, TIM
 HINTS: Final = ("model_file", "successor_told")
 Version = tuple[int, int]
 Named = TypeVar("Named")
-# What is to be said of an id that is not there; None if it is.
-Lookup = Callable[[str], NotFound | None]
 
 
 # The lists, without reading a face.
@@ -219,11 +217,6 @@ def unknown(connection: sqlite3.Connection, path: Path, set_id: object) -> NotFo
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`lookalike list` names them"
     holds = "1 set" if sets == 1 else f"{sets} sets"
     return NotFound(f"{path} has no set {set_id!r} among its {holds}: {hint}")
-
-
-def lookup(connection: sqlite3.Connection, path: Path) -> Lookup:
-    """How ids are looked up in one gallery file."""
-    return lambda set_id: None if has(connection, set_id) else unknown(connection, path, set_id)
 
 
 def several(ids: Iterable[Named]) -> Iterable[Named]:

@@ -123,9 +123,6 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-# Verify: read all of a gallery and of what is derived from it, tell what is wrong, mend what can be.
-
-
 UNFINISHED: Final = "unfinished "
 
 

@@ -27,6 +27,8 @@ from lookalike.progress import Before, Task, Track, counted, silent
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import SetSimilarity
 
+logger = logging.getLogger(__name__)
+
 Made = TypeVar("Made")
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -66,6 +68,30 @@ def kept(
     if not _fits(gallery, tables):
         store.drop(kind)  # the gallery changed meanwhile: nothing may be kept of a set that left it
     return made
+
+
+def kept_if_possible(
+    what: str,
+    gallery: Gallery | None,
+    tables: Tables,
+    kind: str,
+    shaped_by: str,
+    make: Callable[[], Made],
+    to_arrays: Callable[[Made], Arrays],
+    from_arrays: Callable[[Arrays], Made],
+) -> Made:
+    """As `kept`, where a disk that refuses is only logged: a gallery that may be read may be asked."""
+    made: list[Made] = []
+
+    def once() -> Made:
+        made.append(make())
+        return made[-1]
+
+    try:
+        return kept(gallery, tables, kind, shaped_by, once, to_arrays, from_arrays)
+    except StorageFailed as reason:
+        logger.warning("%s not kept: %s", what, reason)
+        return made[-1] if made else make()
 
 
 def _fits(gallery: Gallery, tables: Tables) -> bool:
@@ -158,8 +184,6 @@ def shaped_by(reranker: Reranker, seed: int) -> str:
 # Calibrate: learn from a gallery, without a label, how sure a re-ranker may be of its answers.
 
 
-logger = logging.getLogger(__name__)
-
 # Raised whenever what is learnt, or how it is stored, changes.
 CALIBRATION_FORMAT = 2
 # Sets of the gallery that are asked as queries, evenly spread; fewer make the tail of strangers uncertain.
@@ -176,20 +200,15 @@ def calibrate(
     """
     if len(tables) <= LEAST or not reranker.tells:  # nothing can be said, and nothing needs to be kept
         return Calibration.fit(np.empty((0, 0)), 0)
-    made: list[Calibration] = []
 
     def make() -> Calibration:
         found = Calibration.fit(_best_values(tables, reranker, track), len(tables) - 1)
-        made.append(replace(found, same_person=_same_person(tables, gallery)))
-        return made[-1]
+        return replace(found, same_person=_same_person(tables, gallery))
 
-    names = _calibration_kind(tables, reranker, seed), _calibration_shaped_by(reranker, seed)
-    try:
-        return kept(gallery, tables, *names, make, Calibration.to_arrays, Calibration.from_arrays)
-    except StorageFailed as reason:
-        # A gallery that may be read may be asked.
-        logger.warning("what was learnt about probabilities is not kept: %s", reason)
-        return made[-1] if made else make()
+    kind = f"probabilities of {kind_of(tables, reranker, seed)}"
+    shape = f"probabilities {CALIBRATION_FORMAT}|{shaped_by(reranker, seed)}"
+    what, stored = "what was learnt about probabilities is", (Calibration.to_arrays, Calibration.from_arrays)
+    return kept_if_possible(what, gallery, tables, kind, shape, make, *stored)
 
 
 def _best_values(tables: Tables, reranker: Reranker, track: Track) -> NDArray[np.float64]:
@@ -227,14 +246,6 @@ def _same_person(tables: Tables, gallery: Gallery | None) -> float:
     return NEVER
 
 
-def _calibration_kind(tables: Tables, reranker: Reranker, seed: int) -> str:
-    return f"probabilities of {kind_of(tables, reranker, seed)}"
-
-
-def _calibration_shaped_by(reranker: Reranker, seed: int) -> str:
-    return f"probabilities {CALIBRATION_FORMAT}|{shaped_by(reranker, seed)}"
-
-
 # Shortlist: make or open what finds the few sets worth ranking in a large gallery.
 
 
@@ -258,7 +269,9 @@ def open_shortlist(
     takes seconds for a million.
     """
     check_shortlist(tables.similarity, reranker, wanted)
-    if not _is_shortlist_due(tables, reranker, wanted):
+    if wanted is None:
+        wanted = len(tables) >= LARGE and _why_no_shortlist(tables.similarity, reranker) is None
+    if not wanted:
         return None
     return Shortlist(tables, _codes(tables, gallery, before))
 
@@ -268,16 +281,6 @@ def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool 
     reason = _why_no_shortlist(similarity, reranker) if wanted else None
     if reason is not None:
         raise BadInput(f"a shortlist cannot be had: {reason}; leave it out to compare all sets")
-
-
-def _is_shortlist_due(tables: Tables, reranker: Reranker, wanted: bool | None) -> bool:
-    if wanted is not None:
-        return wanted
-    return len(tables) >= LARGE and _why_no_shortlist(tables.similarity, reranker) is None
-
-
-def _codes_kind(tables: Tables) -> str:
-    return f"shortlist on {table_kind(tables.similarity, tables.preparation)}"
 
 
 def _why_no_shortlist(similarity: SetSimilarity, reranker: Reranker) -> str | None:
@@ -295,11 +298,6 @@ def _codes(tables: Tables, gallery: Gallery | None, before: Before | None) -> Co
             before(Task("shortlist", words))
         return code_means(tables)
 
-    try:
-        return kept(
-            gallery, tables, _codes_kind(tables), str(CODES_FORMAT), make, Codes.to_arrays, Codes.from_arrays
-        )
-    except StorageFailed as reason:
-        # A gallery that may be read may be asked: making the codes takes seconds.
-        logger.warning("the codes of sets are not kept: %s", reason)
-        return code_means(tables)
+    kind = f"shortlist on {table_kind(tables.similarity, tables.preparation)}"
+    what, stored = "the codes of sets are", (Codes.to_arrays, Codes.from_arrays)
+    return kept_if_possible(what, gallery, tables, kind, str(CODES_FORMAT), make, *stored)

@@ -72,11 +72,7 @@ def matched_some(
 ) -> tuple[Matches, NDArray[np.float64]]:
     """Match queries with some sets, and hold modes of these against those in which they meet the first query.
 
-    Parameters
-    ----------
-    chosen : array (k,)
-    which, others : arrays (m,), (m, *mode_shape)
-        Modes, each of the set ``chosen[which]``.
+    `others` (m, *mode_shape) are modes, each of the set ``chosen[which]``.
     """
     matches = compare(held.similarity, own_copy(queries), own_copy(held.sets[chosen]))
     met = matches.modes_b[0][which]
@@ -105,12 +101,7 @@ def near_later(
 ) -> NearMatches:
     """Compare a run of sets with the sets of the slice that come after it, which begin at ``first``.
 
-    Parameters
-    ----------
-    floors_run, floors_own : arrays
-        What a pair must reach of the lists of the run, and of the later sets of the slice.
-    count : int
-        As for `SetSimilarity.match_near`.
+    The floors are what a pair must reach of the lists of the run, and of the later sets of the slice.
     """
     run, later = own_copy(run), held.sets[first:]
 

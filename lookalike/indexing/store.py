@@ -67,9 +67,6 @@ def erase(path: Path) -> None:
         atomic.sync(path if path.is_dir() else path.parent)
 
 
-# TableStore: named arrays derived from a gallery, kept beside it under a fingerprint of their origin.
-
-
 logger = logging.getLogger(__name__)
 
 FINGERPRINT: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}")
@@ -150,10 +147,6 @@ class TableStore:
         """
         return self._open(self._place(kind, fingerprint), kind, look)
 
-    def has(self, kind: str, fingerprint: str) -> bool:
-        """Whether `load` would return a table; says nothing."""
-        return self._quietly(self._place(kind, fingerprint), kind) is not None
-
     def latest(self, kind: str, besides: str = "", look: Look | None = None) -> StoredTables | None:
         """Open the newest good table of a kind, whatever it was derived from, but one (`load`)."""
         paths = (path for path in self._tables(self._folder_of(kind)) if path.name != besides)
@@ -202,26 +195,23 @@ class TableStore:
 
     def erase_others(self, kept: Collection[Path]) -> None:
         """Delete every table but these, readable or not, with what dead processes left unfinished."""
-        with in_words(self.folder):
-            kinds = list(self._kinds())
-            for folder in kinds:
-                for path in self._tables(folder):
-                    if path not in kept:
-                        erase(path)
-                sweep(folder)
-            atomic.remove_folders([*kinds, self.folder])
+        self._erase(None, kept)
 
     def drop(self, kind: str | None = None) -> None:
         """Delete the tables of one kind, or of every kind; files that are not ours stay."""
+        self._erase(kind, ())
+
+    # Workings.
+
+    def _erase(self, kind: str | None, kept: Collection[Path]) -> None:
         with in_words(self.folder):
             chosen = [self._folder_of(kind)] if kind is not None else list(self._kinds())
             for folder in chosen:
                 for path in self._tables(folder):
-                    erase(path)
+                    if path not in kept:
+                        erase(path)
                 sweep(folder)
             atomic.remove_folders([*chosen, self.folder])
-
-    # Workings.
 
     def _open(
         self, path: Path, kind: str, look: Look | None, described: Manifest | None = None

@@ -207,11 +207,6 @@ def table_kind(similarity: SetSimilarity, preparation: Preparation) -> str:
     return f"{written} after {registry.spec(preparation)}" if preparation.is_learnt else written
 
 
-def learning_bytes(dimension: int) -> int:
-    """Memory that learning a preparation takes, about."""
-    return TABLES * 8 * dimension**2
-
-
 def sample(counts: Sequence[int], most: int = MOST_FACES) -> tuple[NDArray[np.intp], int]:
     """Choose the faces from which a preparation is learnt: all, or about `most` that are spread evenly.
 
@@ -258,7 +253,8 @@ def _learn(gallery: Gallery, part: Preparation, track: Track) -> Preparation:
         ids = [listing[number].id for number in chosen]
         if not set(ids) <= contents.keys():
             continue
-        resources.check_memory(f"learning {registry.spec(part)}", learning_bytes(gallery.dimension or 0))
+        needed = TABLES * 8 * (gallery.dimension or 0) ** 2
+        resources.check_memory(f"learning {registry.spec(part)}", needed)
         read = track(_some(gallery.sets(ids), most), "learning how faces vary", len(ids))
         fitted = copy.copy(part).fit(read)
         if fitted.reason_:

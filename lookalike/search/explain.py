@@ -234,9 +234,6 @@ def agreeing(explanation: Explanation) -> str:
     return f"their neighbours are {words} sets"
 
 
-# Explain: what each proxy, stranger, kin and neighbour did to one answer, and through which faces.
-
-
 # So many of each kind are shown: more than anybody reads.
 SHOWN = 6
 # Kin who are less likely than this are told together: few of them show one of the two.

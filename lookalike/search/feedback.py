@@ -37,22 +37,16 @@ PENALTY: Final = 0.25
 class Refined:
     """A ranking that knows decisions.
 
-    Attributes
-    ----------
-    ranking : Ranking
-        Of the sets that nothing was decided about; its total counts these. The baseline of an answer is the
-        mean too, its rank is that among the same sets. It names those that were decided on, as given.
-    before : dict of str to int
-        The place that each answer has without decisions, among the same sets.
-    asked : dict of str to str
-        The query or the confirmed set that is surest of the answer, whose evidence is that of the answer.
-    baseline : tuple of (str, int)
-        The first sets by likeness alone, the mean too, as many as there are answers; with their ranks.
+    The `ranking` is of the sets that nothing was decided about; its total counts these. The baseline of an
+    answer is the mean too, its rank is that among the same sets. It names those that were decided on, as
+    given.
     """
 
     ranking: Ranking
-    before: dict[str, int]
+    before: dict[str, int]  # the place that each answer has without decisions, among the same sets
+    # The query or the confirmed set that is surest of each answer, whose evidence is that of the answer.
     asked: dict[str, str]
+    # The first sets by likeness alone, the mean too, as many as there are answers; with their ranks.
     baseline: tuple[tuple[str, int], ...] = ()
 
 

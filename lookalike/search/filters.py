@@ -26,27 +26,16 @@ _DAY: Final = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", re.ASCII)
 
 @dataclass(frozen=True)
 class Filter:
-    """Which answers are wanted; all of them unless something is given.
+    """Which answers are wanted; all of them unless something is given. BadInput if that makes no sense.
 
-    Parameters
-    ----------
-    since, until : str
-        A year, month or day (2019, 2019-07, 2019-07-14), both included: the set has a photo or video
-        that was taken then, as its file says. Files without a date are left out.
-    file : str
-        Words that stand in the path of a video or photo of the set, in capitals or not.
-    quality : str
-        ``good``: at least half of the faces are neither small, blurred, dark, bright, turned nor unsure.
-
-    Raises
-    ------
-    BadInput
-        If a date or quality is none, or the first date is after the second.
+    `since` and `until` are a year, month or day (2019, 2019-07, 2019-07-14), both included: the set has a
+    photo or video that was taken then, as its file says. Files without a date are left out.
     """
 
     since: str = ""
     until: str = ""
-    file: str = ""
+    file: str = ""  # words that stand in the path of a video or photo of the set, in capitals or not
+    # `good`: half of the faces are neither small, blurred, dark, bright, turned nor unsure.
     quality: str = "any"
 
     def __post_init__(self) -> None:
@@ -208,10 +197,7 @@ def two_people(one: Members, other: Members) -> tuple[Members, Members]:
 
 def together(gallery: Gallery, one: Members, other: Members) -> list[Place]:
     """Where sets of two people, as `two_people` tells, are seen at the same time; by file, then by time."""
-    theirs: dict[str, list[_Seen]] = {}
-    for seen in _everywhere(gallery, other):
-        theirs.setdefault(seen.file.content, []).append(seen)
-    found = []
+    theirs, found = _by_file(gallery, other), []
     for seen in _everywhere(gallery, one):
         for beside in theirs.get(seen.file.content, ()):
             span = shared(seen.span, beside.span) if seen.span and beside.span else None
@@ -223,10 +209,7 @@ def together(gallery: Gallery, one: Members, other: Members) -> list[Place]:
 
 def alone(gallery: Gallery, one: Members, other: Members) -> list[Place]:
     """Where sets of one person are seen and none of another is; parameters as of `together`."""
-    theirs: dict[str, list[_Seen]] = {}
-    for seen in _everywhere(gallery, other):
-        theirs.setdefault(seen.file.content, []).append(seen)
-    found = []
+    theirs, found = _by_file(gallery, other), []
     for seen in _everywhere(gallery, one):
         beside = theirs.get(seen.file.content, [])
         if seen.span is None:
@@ -245,6 +228,13 @@ def _everywhere(gallery: Gallery, sets: Collection[str]) -> list[_Seen]:
         for one in gallery.listing(sorted(files))
         for file in files[one.id]
     ]
+
+
+def _by_file(gallery: Gallery, sets: Collection[str]) -> dict[str, list[_Seen]]:
+    found: dict[str, list[_Seen]] = {}
+    for seen in _everywhere(gallery, sets):
+        found.setdefault(seen.file.content, []).append(seen)
+    return found
 
 
 def _place(file: MediaFile, span: Span | None, sets: Sequence[str], chance: float) -> Place:

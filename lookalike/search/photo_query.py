@@ -25,7 +25,7 @@ from lookalike.ingest.seen import Settings
 from lookalike.ingest.sources import is_footage
 from lookalike.progress import Track, silent
 from lookalike.search.query import Several
-from lookalike.search.question import look_at, read_query
+from lookalike.search.question import joined, look_at, read_query
 
 # A person is looked for from the faces of so many photos, those with the fewest: who is in more than half of
 # all photos is in one of these.
@@ -138,20 +138,8 @@ def agree(
             taken.append((one.name, face + 1, len(one.people)))
         else:
             others.append((one.name, "it shows somebody else than the other photos do"))
-    return Together(joined(asked), tuple(taken), tuple(others))
-
-
-def joined(sets: Sequence[FaceSet]) -> FaceSet:
-    """All faces of some sets as one set, called by the first of them."""
-    first, more = sets[0], len(sets) - 1
-    return FaceSet(
-        f"{first.id} and {more} more" if more else first.id,
-        np.concatenate([one.faces for one in sets]),
-        first.origin,
-        [source for one in sets for source in one.sources],
-        [picture for one in sets for picture in one.pictures],
-        [sighting for one in sets for sighting in one.sightings],
-    )
+    called = asked[0].id if len(asked) == 1 else f"{asked[0].id} and {len(asked) - 1} more"
+    return Together(joined(called, asked), tuple(taken), tuple(others))
 
 
 class _Faces:

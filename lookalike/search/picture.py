@@ -16,7 +16,7 @@ from lookalike.faceset import Box, FaceSet
 from lookalike.gallery.gallery import Gallery
 from lookalike.ingest.pictures import decode_picture
 from lookalike.ingest.reading import read_still_apart
-from lookalike.ranking import Ranking
+from lookalike.ranking import Ranking, spread
 from lookalike.search.explain import Explanation
 from lookalike.search.query import Search
 
@@ -72,7 +72,7 @@ def draw_ranking(
         pen.text(
             (MARGIN, top_edge - 2), f"{answer.rank}.  {answer.id}   {answer.score:.2f}{moved}", INK, _font(15)
         )
-        for number, picture in enumerate(_strip(target)):
+        for number, picture in enumerate(spread(target.pictures, STRIP)):
             _paste(sheet, picture, MARGIN + number * (FACE + GAP), top_edge + 22)
         _chain(sheet, pen, gallery, asked, target, explanation, top_edge)
     _write(sheet, path)
@@ -171,12 +171,6 @@ def _chain(
             middle = top_edge + 22 + FACE // 2
             pen.line((left - 42, middle, left - 4, middle), fill=FAINT, width=2)
             pen.text((left - 23, middle - 4), joins[place - 1], INK, _font(13), anchor="mb")
-
-
-def _strip(faceset: FaceSet) -> list[bytes]:
-    """A few pictures spread over the set."""
-    count = min(STRIP, len(faceset.pictures))
-    return [faceset.pictures[i * len(faceset.pictures) // count] for i in range(count)]
 
 
 def _paste(sheet: Image.Image, picture: bytes, left: int, top: int) -> None:

@@ -104,7 +104,7 @@ class Seen:
         for one, track in _sets(file, told.tracks, album):
             self.by_file[number].append(one)
             there = self._found.get(one.id)
-            self._found[one.id] = (one if there is None else _joined(there[0], one), track)
+            self._found[one.id] = (one if there is None else joined(one.id, [there[0], one]), track)
             ids[track.number] = one.id
         for track, _ in told.tracks:
             beside = (ids[other] for other in track.together if other in ids)
@@ -175,18 +175,16 @@ def _sets(
         yield as_set(f"{base}#{number + 1}", track, faces, file.name, readable(file.path)), track
 
 
-def _joined(first: FaceSet, second: FaceSet) -> FaceSet:
+def joined(set_id: str, sets: Sequence[FaceSet]) -> FaceSet:
+    """All faces of some sets as one set, which is from where the first of them is."""
     return FaceSet(
-        first.id,
-        np.concatenate([first.faces, second.faces]),
-        first.origin,
-        [*first.sources, *second.sources],
-        [*first.pictures, *second.pictures],
-        [*first.sightings, *second.sightings],
+        set_id,
+        np.concatenate([one.faces for one in sets]),
+        sets[0].origin,
+        [source for one in sets for source in one.sources],
+        [picture for one in sets for picture in one.pictures],
+        [sighting for one in sets for sighting in one.sightings],
     )
-
-
-# Questions: faces from outside a gallery that somebody asks with, described as the gallery is.
 
 
 # Who is not seen at the very time that is asked for may be seen so many seconds from it: that is three looks.
@@ -264,13 +262,7 @@ def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterato
                 )
             yield from track(other.sets(), "reading queries", len(other))
         return
-    if is_footage(path, bool(holds_crops(gallery))):
-        yield from read_everybody(gallery, path, track)
-        return
-    describer = Describer(gallery.descriptor)
-    for found in track(describer.read(path), "describing faces", None):
-        describer.refuse_other_kind(found)
-        yield describer.describe(found)
+    yield from read_everybody(gallery, path, track)
 
 
 def seen_at(held: Sequence[Spanned], at: float) -> list[Spanned]:

@@ -37,14 +37,8 @@ def reaching(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs whose score, or a bound of it, reaches the floors and the ``count`` best of what is known.
 
-    Parameters
-    ----------
-    scores, known : arrays (n_a, n_b)
-        ``known`` is minus infinity where nothing is.
-    floors_a, floors_b, count, upper
-        As for `SetSimilarity.match_near`.
-    margin : float
-        How far scores and floors may be off together.
+    Floors, count and upper are as for `SetSimilarity.match_near`. ``known`` (n_a, n_b) is minus infinity
+    where nothing is; scores and floors may be off together by ``margin``.
     """
     scores, known = (_upper_half(array) if upper else array for array in (scores, known))
     # In the upper half a set meets the others in its row and in its column.
