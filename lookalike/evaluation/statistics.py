@@ -253,10 +253,7 @@ class Grouped:
 
 
 def grouped(evaluation: Evaluation, column: str, groups: Mapping[str, str], unlabelled: int = 0) -> Grouped:
-    """Part an evaluation by the groups of its queries.
-
-    Sets whose group is empty or missing are left out, and counted; so are those without a label.
-    """
+    """Part an evaluation by the groups of its queries; those in none, and sets without label, are counted."""
     names = [groups.get(query, "") for query in evaluation.queries]
     ordered = sorted(set(names) - {""}, key=natural_order)
     made = tuple(
