@@ -42,13 +42,7 @@ _SWEPT: set[Path] = set()
 
 
 def new_file(path: Path, buffered: bool = True) -> BinaryIO:
-    """Open a file for writing that must not be there yet.
-
-    Raises
-    ------
-    FileExistsError
-        If it is.
-    """
+    """Open a file for writing that must not be there yet (FileExistsError)."""
     opened: BinaryIO = open(  # noqa: SIM115  (whoever asked for it closes it)
         path, "xb", buffering=-1 if buffered else 0, opener=_private
     )
@@ -83,25 +77,9 @@ def writing(
 ) -> Iterator[BinaryIO]:
     """Write a file aside; at the end of the block it takes its name, whole, or there is none.
 
-    Parameters
-    ----------
-    path : Path
-    over : bool
-        Whether it may replace a file of that name.
-    durable : bool
-        Whether it is on the disk, name and all, when the block has ended.
-    buffered : bool
-        Whether small writes are gathered; not for those who also read the file by its name.
-
-    Yields
-    ------
-    BinaryIO
-        Its ``name`` is the path aside.
-
-    Raises
-    ------
-    FileExistsError
-        If there is a file of that name and it may not be replaced.
+    The `name` of what is yielded is the path aside. FileExistsError unless it may go `over` a file of that
+    name. A `durable` one is on the disk, name and all, when the block has ended. Who also reads the file by
+    its name gives ``buffered=False``.
     """
     _sweep_once(path.parent)
     aside, file, handle = _claim_file(path, buffered)

@@ -74,15 +74,7 @@ def readable(path: Path | str) -> str:
 
 
 def unreadable(path: Path, reason: OSError | ValueError) -> LookalikeError:
-    """Return the error that says why a path cannot be read.
-
-    Parameters
-    ----------
-    path : Path
-        What was to be read.
-    reason : OSError or ValueError
-        What the operating system answered; a ValueError is a path it would not even look at.
-    """
+    """Return the error that says why a path cannot be read; ValueError is of one that cannot be a path."""
     if isinstance(reason, FileNotFoundError | NotADirectoryError):
         return NotFound(f"there is no file or folder {readable(path)!r}: check the path")
     if isinstance(reason, PermissionError):
@@ -94,12 +86,8 @@ def unreadable(path: Path, reason: OSError | ValueError) -> LookalikeError:
 def is_folder(path: Path) -> bool:
     """Tell a folder from a plain file.
 
-    Raises
-    ------
-    NotFound
-        If there is nothing at the path.
-    BadInput
-        If it may not be read, or is neither (a pipe or a device, which could be read for ever).
+    Raise NotFound if there is nothing; BadInput if it may not be read, or is neither (a pipe or a device,
+    which could be read for ever).
     """
     try:
         mode = os.stat(path).st_mode
@@ -144,17 +132,9 @@ def is_positive(value: object) -> bool:
 
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
-    """Let no sqlite3.Error or OSError about a file leave the block untranslated.
+    """Let no sqlite3.Error or OSError about a file or folder leave the block untranslated.
 
-    Parameters
-    ----------
-    path : Path
-        The file or folder the block works on, which the sentence names.
-
-    Raises
-    ------
-    LookalikeError
-        StorageFailed if the disk refused, GalleryUnreadable if the file is damaged, NotFound if it is gone.
+    It becomes StorageFailed if the disk refused, GalleryUnreadable if it is damaged, NotFound if it is gone.
     """
     try:
         yield

@@ -42,30 +42,14 @@ TURNED = 0.6
 
 @dataclass(frozen=True)
 class Sighting:
-    """One face as it was seen.
+    """One face as it was seen."""
 
-    Parameters
-    ----------
-    box : tuple of four floats
-        Left, top, width and height in pixels of the picture or frame, the right way up.
-    score : float
-        How sure the detector was, from 0 to 1.
-    sharpness : float
-        From 0, all blur, to 1; see `lookalike.ingest.align`.
-    exposure : float
-        Mean brightness of the face, from 0 to 1.
-    turn : float
-        From 0, seen from the front, to 1, seen from the side.
-    time : float, optional
-        Seconds from the start of the video; none in a photo.
-    """
-
-    box: Box
-    score: float
-    sharpness: float
-    exposure: float
-    turn: float
-    time: float | None = None
+    box: Box  # left, top, width, height in pixels of the picture or frame, the right way up
+    score: float  # how sure the detector was, from 0 to 1
+    sharpness: float  # from 0, all blur, to 1 (`ingest.align`)
+    exposure: float  # mean brightness of the face, from 0 to 1
+    turn: float  # from 0, seen from the front, to 1, seen from the side
+    time: float | None = None  # seconds from the start of the video; none in a photo
 
     def __post_init__(self) -> None:
         numbers = (*self.box, self.score, self.sharpness, self.exposure, self.turn, self.time or 0.0)
@@ -97,13 +81,7 @@ class Sighting:
 
     @classmethod
     def from_text(cls, text: str) -> Sighting:
-        """Read it back.
-
-        Raises
-        ------
-        BadInput
-            If this is not what `as_text` writes.
-        """
+        """Read back what `as_text` wrote."""
         try:
             said = json.loads(text)
             return cls(**{**said, "box": tuple(said["box"])})
@@ -114,12 +92,7 @@ class Sighting:
 def box_at(sightings: Sequence[Sighting], time: float) -> Box:
     """Where a face of a video is at a time: between the sightings before and after it, in even motion.
 
-    Parameters
-    ----------
-    sightings : sequence of Sighting
-        One at least, each with its time; before the first and after the last the face stands still.
-    time : float
-        Seconds from the start of the video.
+    Each sighting has its time; before the first and after the last the face stands still.
     """
     ordered = sorted(sightings, key=lambda one: one.time or 0.0)
     place = bisect_left(ordered, time, key=lambda one: one.time or 0.0)
@@ -139,13 +112,7 @@ def timecode(seconds: float) -> str:
 
 
 def seconds(text: str) -> float:
-    """Read a time as people write it: 00:01:10, 1:10.5 or 70.
-
-    Raises
-    ------
-    BadInput
-        If it is none.
-    """
+    """Read a time as people write it: 00:01:10, 1:10.5 or 70."""
     if not re.fullmatch(r"(?:\d+:[0-5]?\d:[0-5]?\d|\d+:[0-5]?\d|\d+)(?:\.\d+)?", text.strip(), re.ASCII):
         raise BadInput(f"a time is written as 00:01:10, 1:10 or 70.5 (seconds), got {text!r}")
     total = 0.0
@@ -162,9 +129,6 @@ def is_moment(given: object) -> bool:
         return datetime.fromisoformat(given).isoformat(timespec="seconds") == given
     except ValueError:
         return False
-
-
-# FaceSet: the faces of one video or album, which are all of one person.
 
 
 Faces = NDArray[np.floating[Any]]
@@ -248,13 +212,7 @@ class FaceSet:
 
 
 def check_id(given: object) -> None:
-    """Refuse what cannot be the name of a set.
-
-    Raises
-    ------
-    BadInput
-        If it is not a string, is empty, too long or holds control characters.
-    """
+    """Refuse what cannot be the name of a set: not text, empty, too long, or with control characters."""
     if not isinstance(given, str) or not given.strip():
         raise BadInput(f"a set id must be a non-empty string, got {given!r}: give the set a name")
     if len(given) > LONGEST_ID:
@@ -268,20 +226,7 @@ def check_id(given: object) -> None:
 
 
 def checked_faces(given: ArrayLike, owner: str) -> Faces:
-    """Return the faces as an (n, d) array of floats, or say in one sentence what is wrong with them.
-
-    Parameters
-    ----------
-    given : array_like (n, d)
-        Descriptors, one face a row.
-    owner : str
-        What the sentence calls them, for instance ``set 'a'``.
-
-    Raises
-    ------
-    BadInput
-        If the array is empty, not a table of numbers, not finite, or has a zero or constant row.
-    """
+    """Return faces as an (n, d) array of floats, or say in a sentence about `owner` what is wrong."""
     try:
         faces = np.asarray(given)
     except ValueError:
@@ -318,13 +263,7 @@ def checked_faces(given: ArrayLike, owner: str) -> Faces:
 
 
 def unique_ids(sets: Iterable[FaceSet]) -> None:
-    """Refuse a collection in which two sets share an id.
-
-    Raises
-    ------
-    Conflict
-        Naming the first id that comes twice.
-    """
+    """Refuse a collection in which two sets share an id, naming the first that comes twice."""
     seen: set[str] = set()
     for faceset in sets:
         if faceset.id in seen:
@@ -383,19 +322,9 @@ def from_arrays(vectors: ArrayLike, ids: Iterable[object]) -> list[FaceSet]:
 
 
 def evenly(total: int, most: int | None = None) -> NDArray[np.intp]:
-    """Choose places that are spread evenly, the first and the last among them.
+    """Choose up to `most` of so many places, spread evenly and rising, the first and the last among them.
 
-    Parameters
-    ----------
-    total : int
-        How many faces there are.
-    most : int, optional
-        How many are kept at most; all unless given. One alone is the first.
-
-    Returns
-    -------
-    int array (min(total, most),)
-        Places from 0 to `total` - 1, rising, none twice.
+    All unless `most` is given; one alone is the first.
     """
     if most is None or most >= total:
         return np.arange(total)
@@ -405,12 +334,6 @@ def evenly(total: int, most: int | None = None) -> NDArray[np.intp]:
 
 
 def check_most(most: object) -> None:
-    """Refuse what cannot be the most faces of a set.
-
-    Raises
-    ------
-    BadInput
-        If it is given and is not a whole number from 1 up.
-    """
+    """Refuse what cannot be the most faces of a set: a whole number from 1 up, if it is given."""
     if most is not None and not is_whole(most, 1):
         raise BadInput(f"the most faces of a set must be a whole number from 1 up, got {most!r}")

@@ -16,21 +16,11 @@ EXPECTED: Final = 0.25
 
 @dataclass(frozen=True)
 class Task:
-    """Something that is about to be made from a gallery, and kept beside it.
+    """Something that is about to be made from a gallery, and kept beside it."""
 
-    Parameters
-    ----------
-    what : str
-        ``preparation``, ``index``, ``reranker`` or ``shortlist``.
-    words : str
-        The same for people.
-    need : Need, optional
-        Memory and disk that it takes, where that was estimated.
-    """
-
-    what: str
-    words: str
-    need: Need | None = None
+    what: str  # `preparation`, `index`, `reranker` or `shortlist`
+    words: str  # the same for people
+    need: Need | None = None  # memory and disk that it takes, where that was estimated
 
 
 # Called before each task begins.
@@ -39,31 +29,16 @@ Before = Callable[[Task], None]
 
 @dataclass(frozen=True)
 class Step:
-    """An item of work that can say more than that it has passed.
+    """An item of work that can say more than that it has passed."""
 
-    Parameters
-    ----------
-    words : str
-        What the work is at.
-    left : float, optional
-        About how many seconds the rest takes; whoever shows it guesses unless this is given.
-    """
-
-    words: str
+    words: str  # what the work is at
+    # About how many seconds the rest takes; whoever shows it guesses unless this is given.
     left: float | None = None
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """How long work takes: at first what was expected, more and more what it took so far. It never jumps.
-
-    Parameters
-    ----------
-    expected : float
-        Seconds for all of it, as far as could be told before.
-    total : int
-        How many items there are.
-    """
+    """How long so many items take: first as expected, then more and more what it took. It never jumps."""
 
     expected: float
     total: int

@@ -36,39 +36,19 @@ NO_FORMULAS: Final = "tex2jax_ignore mathjax_ignore"
 
 @dataclass(frozen=True)
 class Strip:
-    """One line: what is said of a set, and its faces.
+    """One line: what is said of a set, and its faces."""
 
-    Parameters
-    ----------
-    name : str
-        Id of the set.
-    words : sequence of str
-        One for each column, in the order of the headings; the name comes behind the first.
-    pictures : sequence of bytes
-        Encoded pictures of its faces, as many as there are.
-    line : bool
-        Whether a double line is drawn above it.
-    """
-
-    name: str
-    words: Sequence[str]
-    pictures: Sequence[bytes] = field(default=(), repr=False)
-    line: bool = False
+    name: str  # id of the set
+    words: Sequence[str]  # one for each column, in the order of the headings; the name comes behind the first
+    pictures: Sequence[bytes] = field(default=(), repr=False)  # encoded, of its faces, as many as there are
+    line: bool = False  # whether a double line is drawn above it
 
 
 def table(title: str, headings: Sequence[str], strips: Sequence[Strip], notes: Sequence[str] = ()) -> str:
     """Draw strips as a table: no script, no style sheet, nothing loaded from elsewhere, all text escaped.
 
-    Parameters
-    ----------
-    title : str
-        Read aloud before the table.
-    headings : sequence of str
-        One for each of the words of a strip; ``set`` and ``faces`` are put between and behind.
-    strips : sequence of Strip
-        One a row. The column of faces is left out if nobody has a picture.
-    notes : sequence of str
-        Sentences below.
+    `title` is read aloud before the table. There is a heading for each of the words of a strip; ``set`` and
+    ``faces`` are put between and behind, faces only if somebody has a picture. `notes` stand below.
     """
     drawn = [faces(one) for one in strips]
     pictured = any(drawn)
@@ -97,6 +77,14 @@ def faces(strip: Strip, count: int = FACES) -> str:
     return "".join(
         f'<img src="{address}" alt="face of {escape(strip.name)}" style="{PICTURE}">' for address in addresses
     )
+
+
+def still_there(pictures: Callable[[str], Sequence[bytes]] | None, set_id: str) -> Sequence[bytes]:
+    """The pictures of a set; none where they are gone: what was found may outlast its gallery."""
+    try:
+        return pictures(set_id) if pictures else ()
+    except LookalikeError:
+        return ()
 
 
 def spread(pictures: Sequence[bytes], count: int = FACES) -> list[bytes]:
@@ -316,7 +304,7 @@ class Ranking(Sequence[Answer]):
     def _repr_html_(self) -> str:
         """The answers as strips of faces, for notebooks: the query first, then the best."""
         headings = ("rank", "probability", "score", "baseline", "through")
-        asked = self._pictures(self.query) if self.query_pictures is None else self.query_pictures
+        asked = still_there(self.pictures, self.query) if self.query_pictures is None else self.query_pictures
         query = Strip(self.query, ("query", *("" for _ in headings[1:])), asked)
         shown = self.answers[:MOST_SHOWN]
         reading = replace(self, answers=shown).reading
@@ -330,25 +318,18 @@ class Ranking(Sequence[Answer]):
                     f"{one.baseline:.3f} (rank {one.baseline_rank})",
                     one.way,
                 ),
-                self._pictures(one.id),
+                still_there(self.pictures, one.id),
                 # Below it an answer is more likely somebody else.
                 line=self.worth_reading is not None and one.rank == self.worth_reading + 1,
             )
             for one in shown
         ]
         known = [
-            Strip(one.id, ("", "confirmed", "", "", one.reason), self._pictures(one.id))
+            Strip(one.id, ("", "confirmed", "", "", one.reason), still_there(self.pictures, one.id))
             for one in self.confirmed[:MOST_SHOWN]
         ]
         title = f"{len(shown)} of {self.total} sets, ranked by {self.reranker.partition(':')[0]}"
         return table(title, headings, [query, *known, *strips], [reading])
-
-    def _pictures(self, set_id: str) -> Sequence[bytes]:
-        """The pictures of a set; none where they are gone: a ranking may outlast its gallery."""
-        try:
-            return self.pictures(set_id) if self.pictures else ()
-        except LookalikeError:
-            return ()
 
 
 def _library(name: str, package: str) -> Any:

@@ -39,13 +39,7 @@ def is_known(kind: str, name: str) -> bool:
 
 
 def part_class(kind: str, name: str) -> type[Any]:
-    """Return the class of a named part, importing its file only now.
-
-    Raises
-    ------
-    NotFound
-        If there is no such part, or the package that offers it cannot be imported.
-    """
+    """Return the class of a named part, importing its file only now."""
     if name in _own_names(kind):
         module = importlib.import_module(f"lookalike.{kind}.{name}")
         own = [c for c in vars(module).values() if inspect.isclass(c) and c.__module__ == module.__name__]
@@ -70,15 +64,7 @@ def part_class(kind: str, name: str) -> type[Any]:
 
 
 def build(kind: str, given: Any) -> Any:
-    """Return a part: a name with options is looked up and built, an object that keeps the contract is kept.
-
-    Raises
-    ------
-    NotFound
-        If the name is unknown.
-    BadInput
-        If an option is unknown or its value is refused.
-    """
+    """Return a part: a name with options is looked up and built; an object that keeps the contract stays."""
     if isinstance(given, contract(kind)):
         return given
     if not isinstance(given, str):

@@ -29,20 +29,9 @@ class Need(NamedTuple):
 
 
 def check(work: str, need: Need, folder: Path) -> None:
-    """Refuse work for which there is no room.
+    """Refuse work, named as the subject of a sentence, if there is no room for it in memory or in a folder.
 
-    Parameters
-    ----------
-    work : str
-        What is about to begin, as the subject of a sentence.
-    need : Need
-    folder : Path
-        Where it will write.
-
-    Raises
-    ------
-    StorageFailed
-        If less is free than is needed; where nobody can tell, nothing is refused.
+    Where nobody can tell what is free, nothing is refused.
     """
     check_memory(work, need.memory)
     free = free_disk(folder)

@@ -78,13 +78,7 @@ def versions() -> str:
 
 
 def check_versions(expected: str) -> None:
-    """Refuse to work on a machine where something else is installed.
-
-    Raises
-    ------
-    BadInput
-        With what is there and what is wanted.
-    """
+    """Refuse to work on a machine where something else is installed."""
     found = versions()
     if found != expected:
         raise BadInput(
@@ -172,29 +166,14 @@ def _machine(node: Mapping[str, Any], looking: Mapping[str, Future[Any]]) -> Mac
 
 @dataclass(eq=False)
 class Actor:
-    """A process that holds a slice.
+    """A process that holds a slice."""
 
-    Attributes
-    ----------
-    handle : object
-        By which Ray knows it.
-    key : bytes
-        What it was asked to open, and how.
-    label : Label or None
-    born : int
-        Of two, the later one has the larger number.
-    given : object
-        What it was given, which has to be there as long as it may have to open its slice again.
-    users : int
-        How many residents it is one of.
-    """
-
-    handle: Any
-    key: bytes
+    handle: Any  # by which Ray knows it
+    key: bytes  # what it was asked to open, and how
     label: Label | None
-    born: int
-    given: Any = None
-    users: int = 0
+    born: int  # of two, the later one has the larger number
+    given: Any = None  # what has to be there as long as it may have to open its slice again
+    users: int = 0  # how many residents it is one of
 
     def is_renewed_by(self, other: Actor) -> bool:
         """Whether a later one holds the same whole otherwise: nobody will want this one again.
@@ -210,13 +189,7 @@ class Actor:
 
 
 class Kept:
-    """Actors that are used, and the last that were given back: as many as were ever held together.
-
-    Parameters
-    ----------
-    end : callable
-        Ends an actor, by its handle.
-    """
+    """Actors that are used, and the last that were given back: as many as were ever held together."""
 
     def __init__(self, end: Callable[[Any], None]) -> None:
         self._end = end
@@ -230,9 +203,8 @@ class Kept:
     ) -> list[Actor]:
         """An actor for each of what is wanted, by its key; those that are not there are started.
 
-        ``start`` returns a handle, and what the actor was given.
-
-        Two of the same key that are wanted together are two.
+        ``start`` returns a handle, and what the actor was given. Two of the same key that are wanted
+        together are two.
         """
         with self._lock:
             there: dict[bytes, list[Actor]] = {}

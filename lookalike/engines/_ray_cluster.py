@@ -47,18 +47,9 @@ LOOK: Final = 1.0
 class Head:
     """The head of the cluster that this process is in.
 
-    Parameters
-    ----------
-    ray : module
-    address : str, optional
-        As it was asked for; None if none was named.
-    end : callable, optional
-        Leaves the cluster; None if it was entered by somebody else, who will leave it.
-
-    Attributes
-    ----------
-    users : set of Engine
-        Who entered it and has not left it; whoever was let go without a word is not among them.
+    `address` is that which was asked for; `end` leaves the cluster, and is None if it was entered by
+    somebody else, who will leave it. `users` entered it and have not left; whoever was let go without a word
+    is not among them.
     """
 
     def __init__(self, ray: Any, address: str | None, end: Callable[[], None] | None) -> None:
@@ -186,13 +177,7 @@ TOKEN: Final = "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as on the machines of
 
 
 def got(head: Head, asked: Any) -> Any:
-    """The answer, or what went wrong.
-
-    Raises
-    ------
-    LookalikeError
-        As it was raised where it happened, or what became of the cluster.
-    """
+    """The answer, or what went wrong: as it was raised where it happened, or what became of the cluster."""
     with in_words(head.ray):
         head.check()
         return head.await_answer(asked.future())
@@ -317,11 +302,8 @@ _here: list[Head] = []
 def enter(address: str | None, user: object) -> Head:
     """Start Ray on this machine, or connect with a cluster, unless this process is there already.
 
-    Raises
-    ------
-    BadInput, NotFound
-        If Ray is not installed, if there is no such cluster, if it lets nobody in, or if this process is in
-        another one.
+    Raise BadInput or NotFound if Ray is not installed, if there is no such cluster, if it lets nobody in, or
+    if this process is in another one.
     """
     with _entering:
         head = next((known for known in _here if not known.is_over), None)

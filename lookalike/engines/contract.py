@@ -27,21 +27,11 @@ MOST_SLICES = 1000
 
 @dataclass
 class Traffic:
-    """What went to and fro since the slices were opened.
+    """What went to and fro since the slices were opened."""
 
-    Attributes
-    ----------
-    rounds : int
-        How often questions were put that could be put at once.
-    messages : int
-        Questions; each has one answer.
-    bytes : int
-        Of questions and answers together; what was shared counts once.
-    """
-
-    rounds: int = 0
-    messages: int = 0
-    bytes: int = 0
+    rounds: int = 0  # how often questions were put that could be put at once
+    messages: int = 0  # questions; each has one answer
+    bytes: int = 0  # of questions and answers together; what was shared counts once
 
 
 @dataclass(frozen=True)
@@ -53,73 +43,39 @@ class Lost:
 
 @dataclass(frozen=True)
 class Label:
-    """By what other processes know a slice that is open.
+    """By what other processes know a slice that is open."""
 
-    Attributes
-    ----------
-    whole, part : str
-        The identity of what it is a part of, and its name in it; neither holds a slash.
-    kind : str
-        What was made of it.
-    content : str
-        A fingerprint of what the whole held when it was opened.
-    made : str
-        Tells apart what was made of the same content in other ways: two of the same label hold the same.
-    """
-
-    whole: str
-    part: str
-    kind: str
-    content: str
+    whole: str  # the identity of what it is a part of, without a slash
+    part: str  # its name in that, without a slash
+    kind: str  # what was made of it
+    content: str  # a fingerprint of what the whole held when it was opened
+    # Tells apart what was made of the same content in other ways: two of the same label hold the same.
     made: str = ""
 
 
 @dataclass(frozen=True)
 class Resident:
-    """A slice that somebody has open now.
-
-    Attributes
-    ----------
-    part : str
-    label : Label or None
-        None while it does not answer: it is busy, or about to start.
-    holder_host, holder_process : str and int
-        Who had it opened.
-    host, process : str and int, or None
-        Where it is open.
-    memory : int or None
-        Bytes that process has in memory, with those of files that it maps; None if its system does not tell.
-    """
+    """A slice that somebody has open now."""
 
     part: str
-    label: Label | None
-    holder_host: str
+    label: Label | None  # None while it does not answer: it is busy, or about to start
+    holder_host: str  # who had it opened
     holder_process: int
-    host: str | None = None
+    host: str | None = None  # where it is open
     process: int | None = None
-    memory: int | None = None
+    memory: int | None = None  # bytes, with those of files that it maps; None if its system does not tell
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine where slices can be open.
-
-    Attributes
-    ----------
-    host : str
-    is_alive : bool
-    processors : int
-    memory, used : int or None
-        Bytes it has, and how many of them are taken; None if it does not answer, or cannot tell.
-    wrong : str
-        What is not as on the machine that asks, so that it cannot work; empty if nothing is known.
-    """
+    """A machine where slices can be open."""
 
     host: str
     is_alive: bool
     processors: int = 0
-    memory: int | None = None
-    used: int | None = None
+    memory: int | None = None  # bytes it has; None if it does not answer, or cannot tell
+    used: int | None = None  # how many of them are taken
+    # What is not as on the machine that asks, so that it cannot work; empty if nothing is known.
     wrong: str = ""
 
 
@@ -156,12 +112,8 @@ class Residents(ABC):
     def begin(self, work: Work, given: Mapping[int, tuple[Any, ...]]) -> Answers:
         """Put one round of questions: who answers is told when what is returned is called.
 
-        Parameters
-        ----------
-        work : callable
-            A function of a module, which every place can import.
-        given : mapping of int to tuple
-            What each slice that is asked is given, besides what it holds.
+        `work` is a function of a module, which every place can import; `given` is what each slice that is
+        asked is given, besides what it holds.
         """
         self.traffic.rounds += 1
         self.traffic.messages += len(given)
@@ -222,15 +174,9 @@ class Engine(ABC):
         """Apply a function of a module to each item; results come in the order of the items.
 
         Items are taken a few at a time, so that memory stays bounded however many there are. What is being
-        worked on is given up when nobody waits for the results any more.
-
-        Parameters
-        ----------
-        work : callable
-        items : iterable
-        tries : int, optional
-            How often an item is tried while the place of the work is lost; then its result is `Lost`, and the
-            rest goes on. Unless given, a few times; then all of it ends with a sentence.
+        worked on is given up when nobody waits for the results any more. An item is tried `tries` times
+        while the place of the work is lost; then its result is `Lost`, and the rest goes on. Unless given,
+        it is a few times; then all of it ends with a sentence.
         """
 
     def state(self, whole: str) -> State:
@@ -261,13 +207,7 @@ def weight(value: Any) -> int:
 
 
 def checked_slices(slices: object) -> int:
-    """Refuse what cannot be a number of slices.
-
-    Raises
-    ------
-    BadInput
-        If it is not a whole number from 0 to `MOST_SLICES`.
-    """
+    """Refuse what cannot be a number of slices: a whole number from 0 to `MOST_SLICES`."""
     if not is_whole(slices, 0, MOST_SLICES):
         raise BadInput(f"slices must be a whole number from 0 to {MOST_SLICES}, got {slices!r}")
     return int(str(slices))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import BadInput
+from lookalike.gallery.decisions import cell
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -27,13 +28,7 @@ LIBRARIES: Final = {"matplotlib": "matplotlib.figure", "jinja2": "jinja2"}
 
 
 def check_libraries() -> None:
-    """Refuse to start a report that could not be drawn in the end.
-
-    Raises
-    ------
-    BadInput
-        If a library is missing, with the command that installs it.
-    """
+    """Refuse to start a report that could not be drawn in the end."""
     for name, module in LIBRARIES.items():
         try:
             import_module(module)
@@ -146,13 +141,7 @@ MOST_STEPS = 500
 
 
 def checked(values: NDArray[Any], what: str) -> Floats:
-    """Return the values as one row of floats.
-
-    Raises
-    ------
-    BadInput
-        If there is none, or one is not finite.
-    """
+    """Return the values as one row of floats, if there is any and all are finite."""
     row = np.asarray(values, dtype=np.float64).ravel()
     if not len(row) or not np.isfinite(row).all():
         state = "holds NaN or infinite numbers" if len(row) else "is empty"
@@ -215,47 +204,25 @@ WIDTH = 9.0  # cm: one column of a printed page
 HEIGHT = 6.5  # cm
 DPI = 200
 CENTIMETRES = 2.54  # in an inch
-# A spreadsheet takes text that starts with one of these for a formula, and runs it.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 NOT_XML = "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What a report shows: a drawing, words about it, and its numbers.
+    """What a report shows: a drawing, words about it, and its numbers."""
 
-    Parameters
-    ----------
-    name : str
-        Stem of its files: small letters, digits, ``_`` and ``-``.
-    title : str
-    caption : str
-        What is shown, and what to look for, in plain words.
-    table : mapping of str to sequence
-        The numbers behind the drawing: columns of equal length, one row a number or point.
-    draw : callable
-        Draws on an empty Matplotlib figure.
-    height : float
-        Centimetres; all figures are 9 cm wide.
-    """
-
-    name: str
+    name: str  # stem of its files: small letters, digits, `_` and `-`
     title: str
-    caption: str
+    caption: str  # what is shown, and what to look for, in plain words
+    # The numbers behind the drawing: columns of equal length, one row a number or point.
     table: Mapping[str, Sequence[Any]]
-    draw: Callable[[Canvas], None]
-    height: float = HEIGHT
+    draw: Callable[[Canvas], None]  # draws on an empty Matplotlib figure
+    height: float = HEIGHT  # centimetres; all figures are 9 cm wide
 
 
 def contents(figure: Figure) -> dict[str, bytes]:
-    """The three files of a figure by name; the same bytes whenever they are asked for.
-
-    Raises
-    ------
-    BadInput
-        If the name could not be that of a file, or the columns of the table differ in length.
-    """
+    """The three files of a figure by name; the same bytes whenever they are asked for."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", figure.name):
         raise BadInput(
             f"a figure cannot be called {figure.name!r}: use small letters, digits, _ and -, as in 'anr_cdf'"
@@ -286,13 +253,7 @@ def png(figure: Figure) -> bytes:
 
 
 def table_text(table: Mapping[str, Sequence[Any]]) -> str:
-    """The table as CSV; what is not a number stays an empty cell, text is never a formula.
-
-    Raises
-    ------
-    BadInput
-        If its columns differ in length.
-    """
+    """The table as CSV; what is not a number stays an empty cell, text is never a formula."""
     lengths = {name: len(column) for name, column in table.items()}
     if len(set(lengths.values())) > 1:
         raise BadInput(f"the columns of a table must be of equal length, got {lengths}")
@@ -304,11 +265,9 @@ def table_text(table: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA) else value
     if isinstance(value, float | np.floating):
         return repr(float(value)) if np.isfinite(value) else ""
-    return str(value)
+    return str(cell(value))
 
 
 def _rendered(figure: Figure, kind: str, metadata: dict[str, Any]) -> bytes:

@@ -44,20 +44,11 @@ NUMERICAL: Final = ("numpy", "scipy", "scikit-learn", "pillow", "threadpoolctl")
 
 
 def record(evaluation: Evaluation, found: Gains, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the figures of an evaluation beside what made them.
+    """Put the figures of an evaluation beside what made them, as values that JSON can hold.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-    found : Gains
-        Of every other method over the baseline.
-    facts : mapping
-        What the evaluation itself does not know: gallery, labels, parts, seeds, protocol.
-
-    Returns
-    -------
-    dict
-        Of values that JSON can hold. People are numbers in it; the names of sets are those of the gallery.
+    `found` are the gains of every other method over the baseline; `facts` what the evaluation itself does
+    not know: gallery, labels, parts, seeds, protocol. People are numbers; the names of sets are those of the
+    gallery.
     """
     queries, people = evaluation.with_one_match()
     _, who = np.unique(np.asarray(evaluation.people), return_inverse=True)
@@ -110,9 +101,6 @@ def labels_fingerprint(labels: Labels) -> str:
     return digest.hexdigest()
 
 
-# Experiment: which methods are measured on a gallery, by which seeds and protocol, and the work itself.
-
-
 BASELINE = "baseline"
 LEAVE_ONE_OUT = "leave-one-out"
 # How much of an evaluation a kill may cost.
@@ -121,28 +109,10 @@ SECONDS_BETWEEN_KEEPING = 10.0
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is measured on the tables of a gallery.
+    """What is measured on the tables of a whole gallery.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    tables : Tables
-        Of the whole gallery.
-    labels : mapping of set id to person
-        Exactly one for each set of the gallery, and for each query from outside.
-    names : sequence of str
-        The methods, as text with options; the baseline is always among them, first.
-    seeds : sequence of int
-        A method that learns by chance is measured once for each.
-    queries : sequence of FaceSet, optional
-        Sets from outside that are asked for instead of those of the gallery.
-    is_split : bool
-        Whether one set of each person is taken out and asked for from outside, anew for each seed.
-    count_query : bool
-        Whether measures count the query as its own match, found first; of sets of the gallery only.
-    decisions : bool
-        Whether what was decided in the gallery, and who was seen side by side, counts in rankings, as it does
-        in `lookalike.find`; of sets of the gallery only.
+    `names` are the methods, as text with options; the baseline is always among them, first. One that learns
+    by chance is measured once for each of the seeds. `labels` has exactly one for each set and each query.
     """
 
     gallery: Gallery
@@ -150,9 +120,13 @@ class Experiment:
     labels: Labels
     names: Sequence[str]
     seeds: Sequence[int]
+    # From outside, that are asked for instead of sets of the gallery.
     queries: Sequence[FaceSet] | None = None
+    # Whether one set of each person is taken out and asked for from outside, anew for each seed.
     is_split: bool = False
+    # Whether measures count the query as its own match, found first; of sets of the gallery only.
     count_query: bool = False
+    # Whether what was decided, and who was seen side by side, counts as in `lookalike.find`; of these only.
     decisions: bool = False
 
     @property
@@ -349,13 +323,7 @@ def check_experiment(
     seeds: Sequence[int],
     queries: Sequence[FaceSet] | None = None,
 ) -> None:
-    """Refuse what cannot be measured, before any work is done.
-
-    Raises
-    ------
-    BadInput, NotFound
-        If a method is unknown or its options are refused, or the labels do not fit.
-    """
+    """Refuse what cannot be measured, before any work is done."""
     written: dict[str, str] = {}
     for name in with_baseline(names):
         part = registry.build("rerankers", name)
@@ -406,17 +374,7 @@ class Split(NamedTuple):
 
 
 def split(tables: Tables, labels: Labels, rng: np.random.Generator, track: Track = silent) -> Split:
-    """Take a random set of everybody who has two or more out of the gallery, and index the rest anew.
-
-    Parameters
-    ----------
-    tables : Tables
-        Of the whole gallery.
-    labels : mapping of set id to person
-        Exactly one for each set of it.
-    rng : Generator
-        Chooses the sets.
-    """
+    """Take a random set of everybody who has two or more out of the gallery, and index the rest anew."""
     check_labels(labels, tables.ids)
     by_person: dict[str, list[int]] = {}
     for number, id in enumerate(tables.ids):

@@ -68,13 +68,8 @@ def _groups(available: Counts, found: Mapping[str, Counts]) -> dict[str, dict[in
 def against_matches(kind: Kind, available: Counts, found: Mapping[str, Counts]) -> Figure:
     """Group the queries by their number of matches; one measured and one predicted line per method.
 
-    Parameters
-    ----------
-    kind : Kind
-    available : array (queries,)
-        Matches that the gallery holds for each query.
-    found : mapping of method to array (queries,)
-        How many of them were found.
+    `available` (queries,) are the matches that the gallery holds for each query, `found` those of each
+    method.
     """
     groups = _groups(available, found)
     columns = ("method", "matches_available", "queries", "measured", "low_95", "high_95", "independent")
@@ -136,14 +131,8 @@ def _draw(canvas: Canvas, curves: list[NDArray[np.float64]], labels: list[str], 
 def match_probability(available: Counts, found: Mapping[str, Counts], depth: int = 100) -> Figure:
     """Share of queries with at least one match among the first answers.
 
-    Parameters
-    ----------
-    available : array (queries,)
-        Matches that the gallery holds for each query.
-    found : mapping of method to array (queries,)
-        How many of them are among the first ``depth`` answers.
-    depth : int
-        How many answers a person reads; choose it well below the size of the gallery.
+    `available` (queries,) are the matches that the gallery holds for each query, `found` those among the
+    first ``depth`` answers of each method: so many as a person reads, well below the size of the gallery.
     """
 
     def measure(counts: Counts) -> tuple[float, float, float]:
@@ -199,13 +188,7 @@ READING = (
 
 
 def anr_cdf(anr: Mapping[str, NDArray[np.floating[Any]]]) -> Figure:
-    """One curve per method.
-
-    Parameters
-    ----------
-    anr : mapping of method to array (queries,)
-        As `average_normalised_rank` returns it.
-    """
+    """One curve per method, of what `average_normalised_rank` returns for each query."""
     values = {name: checked(row, f"the ANR of {name}") for name, row in anr.items()}
     labels = [f"{short(name)} (mean {row.mean():.3f})" for name, row in values.items()]
     looks = [line(number) for number in range(len(values))]
@@ -223,15 +206,7 @@ def anr_cdf(anr: Mapping[str, NDArray[np.floating[Any]]]) -> Figure:
 def proxies_cdf(
     anr_by_count: Mapping[int, NDArray[np.floating[Any]]], baseline: NDArray[np.floating[Any]] | None = None
 ) -> Figure:
-    """One curve per number of proxies that may speak for a target.
-
-    Parameters
-    ----------
-    anr_by_count : mapping of int to array (queries,)
-        ANR for each number of proxies.
-    baseline : array (queries,), optional
-        ANR without a re-ranker.
-    """
+    """One curve of ANR per number of proxies that may speak for a target, and one without a re-ranker."""
     values = {
         str(count): checked(anr_by_count[count], f"the ANR of {count} proxies")
         for count in sorted(anr_by_count)
@@ -305,16 +280,8 @@ def differences(
 ) -> Figure:
     """Dots and intervals, one row a method, around a line at zero.
 
-    Parameters
-    ----------
-    rows : sequence of (name, mean difference, low, high)
-        Method minus baseline, over the same queries.
-    sure : sequence of str
-        Methods whose difference is beyond chance.
-    measure : str
-        What is compared, for instance ``mAP``.
-    baseline : str
-        What the methods are compared with.
+    `rows` are name, mean difference (method minus baseline, over the same queries), low and high; `sure` are
+    methods whose difference is beyond chance.
     """
     if not rows:
         raise BadInput(f"there is nothing to compare with {baseline}: measure at least one more method")
@@ -350,17 +317,14 @@ def _draw_intervals(
         filling = BLUE if name in sure else "white"
         axes.plot([low, high], [place, place], color=BLUE)
         axes.plot([mean], [place], "o", color=BLUE, markerfacecolor=filling, markersize=6)
-    axes.set_yticks(range(len(rows)), [_in_lines(name) for name, *_ in rows])
+    names = ["\n".join(wrap(short(name), LONGEST_LINE, drop_whitespace=False)) for name, *_ in rows]
+    axes.set_yticks(range(len(rows)), names)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.margins(x=0.1)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     # Centred on the figure: beside long names the axes are narrower than these words.
     canvas.supxlabel(label, fontsize=8)
-
-
-def _in_lines(name: str) -> str:
-    return "\n".join(wrap(short(name), LONGEST_LINE, drop_whitespace=False))
 
 
 # Reliability diagram: how often answers were right, against how sure we were of them.
@@ -370,18 +334,7 @@ Bins = Mapping[str, Sequence[Bin]]
 
 
 def reliability(bins: Bins) -> Figure:
-    """One curve per method, with the diagonal on which probabilities are exact.
-
-    Parameters
-    ----------
-    bins : mapping of method to sequence of Bin
-        As `Sureness.bins` returns them.
-
-    Raises
-    ------
-    BadInput
-        If a method has no answers.
-    """
+    """One curve per method, with the diagonal on which probabilities are exact."""
     if not bins or not all(bins.values()):
         raise BadInput("there are no probabilities to draw: measure methods that give some")
     errors = {name: calibration_error(own) or 0.0 for name, own in bins.items()}

@@ -24,13 +24,7 @@ TEMPLATE: Final = ("template_id", "subject_id")
 
 
 def from_csv(path: Path) -> Labels:
-    """Read a table with the columns set_id, person, or TEMPLATE_ID, SUBJECT_ID as IJB-B and IJB-C have.
-
-    Raises
-    ------
-    BadInput
-        If it is something else, empty, or contradicts itself.
-    """
+    """Read a table with the columns set_id, person, or TEMPLATE_ID, SUBJECT_ID as IJB-B and IJB-C have."""
     labels: Labels = {}
     for row, (id_column, person_column), line in _rows(path):
         id, person = row[id_column], row[person_column]
@@ -45,13 +39,7 @@ def from_csv(path: Path) -> Labels:
 
 
 def columns_of_csv(path: Path) -> Columns:
-    """Read what a table says of each set beside its person, by column.
-
-    Raises
-    ------
-    BadInput
-        As `from_csv`.
-    """
+    """Read what a table says of each set beside its person, by column."""
     found: dict[str, dict[str, set[str]]] = {}
     for row, (id_column, person_column), _ in _rows(path):
         for name, value in row.items():
@@ -62,13 +50,7 @@ def columns_of_csv(path: Path) -> Columns:
 
 
 def columns_of_npz(path: Path) -> Columns:
-    """Read the arrays that say one thing of each set, beside set_names and set_person.
-
-    Raises
-    ------
-    BadInput
-        If there are no set_names.
-    """
+    """Read the arrays that say one thing of each set, beside set_names and set_person."""
     with Archive(path) as archive:
         if "set_names" not in archive.names():
             raise BadInput(f"{path} has no array set_names: labels need set_names and set_person")
@@ -84,13 +66,7 @@ def columns_of_npz(path: Path) -> Columns:
 
 
 def from_npz(path: Path) -> Labels:
-    """Read the arrays set_names and set_person.
-
-    Raises
-    ------
-    BadInput
-        If one is missing, they do not fit together, or contradict themselves.
-    """
+    """Read the arrays set_names and set_person."""
     with Archive(path) as archive:
         missing = {"set_names", "set_person"} - set(archive.names())
         if missing:
@@ -104,13 +80,7 @@ def from_npz(path: Path) -> Labels:
 
 
 def from_mat(path: Path) -> Labels:
-    """Read video_names and video_labels of the file meta_and_splits.mat of YouTube Faces.
-
-    Raises
-    ------
-    BadInput
-        If one is missing, they do not fit together, or contradict themselves.
-    """
+    """Read video_names and video_labels of the file meta_and_splits.mat of YouTube Faces."""
     read = read_mat_apart(path, ["video_names", "video_labels"])
     names, persons = read["video_names"], read["video_labels"]
     if not isinstance(names, list) or isinstance(persons, list):
@@ -129,13 +99,7 @@ def from_mat(path: Path) -> Labels:
 
 
 def from_youtube_faces(path: Path) -> Labels:
-    """Take the folder of a video for its person, in the data set YouTube Faces or one of its parts.
-
-    Raises
-    ------
-    BadInput
-        If there is no video.
-    """
+    """Take the folder of a video for its person, in the data set YouTube Faces or one of its parts."""
     labels = {video.id: video.subject for video in default_videos(path)}
     if not labels:
         raise BadInput(f"{path} holds no video of YouTube Faces: unpack the data set there, or give a csv")
@@ -199,41 +163,19 @@ def _put(labels: Labels, id: str | None, person: str | None, where: str, many: b
 def read_labels(path: Path) -> Labels:
     """Read person by set id, whatever the labels are kept in; content decides, not the name.
 
-    Parameters
-    ----------
-    path : Path
-        A csv with the columns set_id, person, or TEMPLATE_ID, SUBJECT_ID (IJB-B, IJB-C); a .npz with
-        set_names, set_person; the folder of YouTube Faces or one of its parts, where a subject's
-        folder is the person; or its ``meta_and_splits.mat``, with numbers for people.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, or it is none of these.
+    A csv has the columns set_id, person, or TEMPLATE_ID, SUBJECT_ID (IJB-B, IJB-C); a .npz has set_names,
+    set_person; in the folder of YouTube Faces or one of its parts a subject's folder is the person; its
+    ``meta_and_splits.mat`` has numbers for people.
     """
     readers = {"folder": from_youtube_faces, "npz": from_npz, "mat": from_mat, "csv": from_csv}
     return readers[_format(path)](path)
 
 
 def read_groups(paths: Iterable[Path], column: str) -> Labels:
-    """Read the group of each set: what a column of label files says of it.
+    """Read the group of each set, as a column of label files says; none of sets of which nothing is said.
 
-    Parameters
-    ----------
-    paths : iterable of Path
-        As for `read_labels`; a csv, or a .npz with an array for each set whose name begins with ``set_``.
-    column : str
-        One of them at least must have it.
-
-    Returns
-    -------
-    dict of str to str
-        Group by set id, without sets of which nothing is said.
-
-    Raises
-    ------
-    BadInput
-        If no file has the column, or a set is in two groups.
+    Files are those of `read_labels`: a csv, or a .npz with an array for each set whose name begins with
+    ``set_``. Raise BadInput if none has the column, or a set is in two groups.
     """
     groups: Labels = {}
     columns: dict[str, None] = {}
@@ -279,13 +221,7 @@ def _format(path: Path) -> str:
 
 
 def join_labels(read: Iterable[Labels]) -> Labels:
-    """Put the labels of several files together, for instance those of a gallery and of its queries.
-
-    Raises
-    ------
-    BadInput
-        If two of them name different people for a set.
-    """
+    """Put labels of several files together; BadInput if two of them name different people for a set."""
     joined: Labels = {}
     for labels in read:
         for id, person in labels.items():
@@ -304,19 +240,9 @@ def with_nobody(labels: Labels, ids: Iterable[str]) -> tuple[Labels, int]:
 
 
 def check_measurable(persons: Collection[str], asked: Collection[str]) -> None:
-    """Refuse people by whom nothing can be measured.
+    """Refuse people by whom nothing can be measured: no query with a match, or nobody but one person.
 
-    Parameters
-    ----------
-    persons : collection of str
-        Who is on each set of the gallery.
-    asked : collection of str
-        Who is on each query that has a match.
-
-    Raises
-    ------
-    BadInput
-        If there is no such query, or nobody but one person.
+    `persons` are on each set of the gallery, `asked` on each query that has a match.
     """
     if not asked:
         raise BadInput(
@@ -330,13 +256,7 @@ def check_measurable(persons: Collection[str], asked: Collection[str]) -> None:
 
 
 def check_labels(labels: Labels, ids: Iterable[str]) -> None:
-    """Refuse labels that do not fit a gallery.
-
-    Raises
-    ------
-    BadInput
-        If a set has no label, or a label has no set.
-    """
+    """Refuse labels that do not fit a gallery: each set has one, and each is of a set."""
     known = set(ids)
     missing, unknown = sorted(known - labels.keys()), sorted(labels.keys() - known)
     if missing:

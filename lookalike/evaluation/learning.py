@@ -77,19 +77,8 @@ def area_under_roc(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> fl
 def features_met(tables: Tables, reranker: Reranker, labels: Labels, seed: int) -> Met | None:
     """Draw the training rows again, and the five numbers of random queries with all matches and some others.
 
-    Parameters
-    ----------
-    tables : Tables
-    reranker : Reranker
-        A fitted one that asks proxies.
-    labels : mapping of set id to person
-    seed : int
-        The seed it was fitted with.
-
-    Returns
-    -------
-    Met or None
-        None if the re-ranker has no regressor or found nothing to train it on, or nobody is there twice.
+    `reranker` was fitted with `seed`. None if it has no regressor or found nothing to train it on, or nobody
+    is there twice.
     """
     if getattr(reranker, "regressor_", None) is None or not isinstance(reranker, Trained):
         return None
@@ -198,14 +187,7 @@ READING = (
 
 
 def training_features(x: Floats, y: Floats) -> Figure:
-    """Positive and negative training examples, one panel each.
-
-    Parameters
-    ----------
-    x : array (rows, 5)
-    y : array (rows,)
-        1 for same person, 0 for another.
-    """
+    """Positive and negative training examples x (rows, 5), one panel each; y is 1 for same person, or 0."""
     panels = {"same person": x[y > 0.5], "another person": x[y <= 0.5]}
     titles = [f"{name}: {len(rows):,} examples" for name, rows in panels.items()]
 
@@ -231,16 +213,10 @@ def training_features(x: Floats, y: Floats) -> Figure:
 def retrieval_features(
     train_x: Floats, train_y: Floats, matches: Floats, others: Floats, outside: float
 ) -> Figure:
-    """Training examples beside what retrieval meets, with the range of training behind.
+    """Training examples beside what retrieval meets (m, 5), with the range of training behind.
 
-    Parameters
-    ----------
-    train_x, train_y : array (rows, 5), array (rows,)
-        As for `training_features`.
-    matches, others : array (m, 5)
-        Met in retrieval, when query and target are of the same person, and when they are not.
-    outside : float
-        Share of all met in retrieval that is unlike anything in training, as `far_from` counts.
+    `matches` and `others` are met when query and target are of the same person, and when they are not;
+    `outside` is the share of both that is unlike anything in training, as `far_from` counts.
     """
     panels = {
         "training, same person": train_x[train_y > 0.5],

@@ -25,16 +25,8 @@ MEASURES: Final = {
 def average_normalised_rank(ranks: Ranks, total: int) -> float:
     """ANR = (sum of ranks - m) / (M - m): 0 if all matches come first, 1 if all come last (section 3.2).
 
-    Parameters
-    ----------
-    ranks : array (c,)
-        Ranks of the matches, 1 is best.
-    total : int
-        Number of sets ranked, n (the query is not one of them).
-
-    Notes
-    -----
-    m = c (c + 1) / 2 and M = c (2 n - c + 1) / 2 are the least and greatest possible sums.
+    m = c (c + 1) / 2 and M = c (2 n - c + 1) / 2 are the least and greatest possible sums of the ranks (c,)
+    of the matches, of which 1 is best, among n = `total` sets, without the query.
     """
     count = len(ranks)
     least = count * (count + 1) / 2
@@ -70,11 +62,9 @@ def per_query(all_ranks: Sequence[Ranks], total: int) -> dict[str, NDArray[np.fl
 def with_query_counted(all_ranks: Sequence[Ranks], total: int) -> tuple[list[Ranks], int]:
     """Ranks and number of ranked sets if each query stays in the gallery and is found first, as a match.
 
-    Notes
-    -----
     One match more, at rank 1; every other set is one rank further down. The sum of ranks grows by as much as
-    the least possible sum does, and M - m grows from c (n - c) to (c + 1) (n - c): an ANR becomes c / (c + 1)
-    of itself. With one match it cannot exceed 0.5.
+    the least possible sum does, and M - m grows from c (n - c) to (c + 1) (n - c): an ANR becomes c / (c +
+    1) of itself. With one match it cannot exceed 0.5.
     """
     return [np.concatenate([[1], ranks + 1]) for ranks in all_ranks], total + 1
 
@@ -83,11 +73,8 @@ def summary(all_ranks: Sequence[Ranks], total: int) -> dict[str, float]:
     """Summarise a method over all queries, under the names that ``evaluate --json`` prints."""
     values = per_query(all_ranks, total)
     found = {name: float(value.mean()) for name, value in values.items()}
-    return {name: found[name] if name in found else _quantile(values["mean_anr"]) for name in MEASURES}
-
-
-def _quantile(anr: NDArray[np.float64]) -> float:
-    return float(np.quantile(anr, 0.98))
+    found["anr_q98"] = float(np.quantile(values["mean_anr"], 0.98))
+    return {name: found[name] for name in MEASURES}
 
 
 # Reliability: whether answers of which we are so sure are right so often.
@@ -121,21 +108,13 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Sureness:
-    """What one re-ranker said about its first answers.
+    """What one re-ranker said about its first answers."""
 
-    Attributes
-    ----------
-    probabilities : array (queries, DEPTH)
-        Of the first answers; NaN where there was none, or nothing could be said.
-    worth : array (queries,)
-        How many answers were said to be worth reading; -1 where nothing could be said.
-    ranks : sequence of arrays
-        Ranks of the matches of each query.
-    """
-
+    # (queries, DEPTH) of the first answers; NaN where there was none, or nothing could be said
     probabilities: Floats
+    # (queries,) how many answers were said to be worth reading; -1 where nothing could be said
     worth: NDArray[np.int64]
-    ranks: Sequence[Ranks]
+    ranks: Sequence[Ranks]  # those of the matches of each query
 
     def bins(self, depth: int = DEPTH) -> list[Bin]:
         """The first answers by their probability, in ten bins of equal width; empty ones are left out."""
@@ -153,8 +132,6 @@ class Sureness:
     def summary(self) -> dict[str, float | None]:
         """The measures, by the names that ``evaluate --json`` prints; None where there is nothing to count.
 
-        Notes
-        -----
         Kept, precision and found are those of all queries together: a query of which nothing is worth
         reading counts, with nothing kept.
         """
@@ -222,48 +199,24 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Ranks of the matches of every query, by reranker.
+    """Ranks of the matches of every query, by reranker."""
 
-    Attributes
-    ----------
-    queries : list of str
-        Ids of the sets that were queries.
-    people : list of str
-        Who is on each query.
-    sets : int
-        Sets of the gallery.
-    distractors : int
-        Gallery sets that match no query: nobody else on them, or not asked for.
-    ranked : int
-        Sets ranked for each query.
-    runs : mapping of reranker to list of lists of arrays
-        For each seed (one if the method does not depend on it) and each query, the ranks of its matches;
-        1 is best.
-    by_proxies : mapping of int to list of arrays
-        The same for the first seed of one method if only the first 1, 2, ... proxies speak, where this was
-        asked for.
-    passed_over : int
-        Queries from outside that were not asked, because the gallery does not show their person.
-    sureness : mapping of reranker to list of Sureness
-        For each seed, how sure it was of its first answers, where this was asked for.
-    query_counted : bool
-        Whether measures count the query as its own match, found first. Ranks, matches available and sureness
-        are about the other sets either way.
-    known : Told or None
-        What was known of the queries, if the evaluation used decisions and who was seen side by side: sets
-        that were known to match have the first ranks, those that were known not to the last.
-    """
-
-    queries: list[str]
-    people: list[str]
-    sets: int
-    distractors: int
-    ranked: int
+    queries: list[str]  # ids of the sets that were queries
+    people: list[str]  # who is on each query
+    sets: int  # how many the gallery has
+    distractors: int  # gallery sets that match no query: nobody else on them, or not asked for
+    ranked: int  # how many sets were ranked for each query
+    # By reranker, for each seed (one if it does not depend on it) and query: ranks of matches, 1 is best.
     runs: dict[str, list[list[Ranks]]]
+    # The same for the first seed of one method if only the first 1, 2, ... proxies speak, if asked for.
     by_proxies: dict[int, list[Ranks]] = field(default_factory=dict)
+    # Queries from outside that were not asked, since the gallery does not show their person.
     passed_over: int = 0
+    # By reranker, for each seed: how sure it was of its first answers, if asked for.
     sureness: dict[str, list[Sureness]] = field(default_factory=dict)
+    # Whether measures (not ranks, sureness) count the query as its own match, found first.
     query_counted: bool = False
+    # If decisions counted: sets known to match have the first ranks, those known not to the last.
     known: Told | None = None
 
     def available(self) -> NDArray[np.int64]:

@@ -108,14 +108,8 @@ class Asking:
     ) -> None:
         """Ask for each query in turn; what was kept of an earlier run is not asked again.
 
-        Parameters
-        ----------
-        rows_from : callable
-            The rows of the queries but for the first so many.
-        people : sequence of str
-            Who is on each query.
-        own : int
-            How many of the sets with a query's person are the query itself: 1 in its own gallery, else 0.
+        `rows_from` gives the rows of the queries but for the first so many. Of the sets with a query's
+        person, `own` are the query itself: 1 in its own gallery, else 0.
         """
         check_measurable(self.persons.tolist(), people)
         done = self._take_up(work, people, own)
@@ -219,9 +213,6 @@ def _counts(reranker: Reranker, tables: Tables) -> tuple[int, ...]:
     return tuple(range(1, most + 1))
 
 
-# Protocols: which sets are queries, and what is ranked for each.
-
-
 def leave_one_out(
     tables: Tables,
     rerankers: Methods,
@@ -235,20 +226,12 @@ def leave_one_out(
 ) -> Evaluation:
     """Ask for every set that has a match; the query is never its own target or proxy (section 3.4).
 
+    A method has a re-ranker for each seed. Of the method `sweep` it is also asked what fewer of its proxies
+    would say; with `calibrations`, whether answers are right as often as they are said to be. `work` keeps
+    how far this has come, to go on from there.
+
     Parameters
     ----------
-    tables : Tables
-    rerankers : mapping of name to fitted Reranker, or to several of them that were fitted by different seeds
-    labels : mapping of set id to person
-        Exactly one for each set of the gallery.
-    track : callable
-        Shows progress.
-    sweep : str, optional
-        The method of which it is also wanted what fewer of its proxies would say.
-    work : Unfinished, optional
-        Where to keep how far the work has come; it goes on from there.
-    calibrations : mapping of name to the Calibration of each of its rerankers, optional
-        With these it is also measured whether answers are right as often as they are said to be.
     count_query : bool
         Whether measures count the query as its own match, found first: to compare with figures that were
         made so. It is asked in the same way, and sets without another match are no queries either way.
@@ -334,15 +317,9 @@ def outside(
     work: Unfinished | None = None,
     calibrations: Calibrations | None = None,
 ) -> Evaluation:
-    """Ask for sets that are not in the gallery, each as if it were the only one.
+    """Ask for sets that are not in the gallery, each as if it were the only one; else as `leave_one_out`.
 
-    Parameters
-    ----------
-    queries : sequence of FaceSet
-    people : sequence of str
-        Who is on each query; those whom the gallery does not show are passed over.
-    labels : mapping of set id to person
-        Exactly one for each set of the gallery.
+    `people` are on each query; those whom the gallery does not show are passed over.
     """
     shown = {labels.get(id) for id in tables.ids}
     asked = [(query, person) for query, person in zip(queries, people, strict=True) if person in shown]
@@ -368,14 +345,7 @@ def held_out(
     work: Unfinished | None = None,
     calibrations: Calibrations | None = None,
 ) -> Evaluation:
-    """Ask for prepared sets that were taken out of a gallery before its tables were made.
-
-    Parameters
-    ----------
-    queries : mapping of set id to prepared set
-    labels : mapping of set id to person
-        One for each query and each set of the gallery.
-    """
+    """Ask for prepared sets, by id, that were taken out of a gallery before its tables were made."""
 
     def rows_from(done: int) -> Iterator[Row]:
         left = list(queries.values())[done:]

@@ -54,17 +54,7 @@ KINDS: Final = {".svg", ".png", ".csv"}
 
 
 def check_report_folder(folder: Path) -> None:
-    """Refuse a place where no report can go; call it before the long work.
-
-    Raises
-    ------
-    BadInput
-        If something other than a report is there, or a library is missing.
-    NotFound
-        If the parent folder does not exist.
-    StorageFailed
-        If the disk refuses to write there.
-    """
+    """Refuse a place where no report can go, or where a library is missing; call it before the long work."""
     check_libraries()
     with in_words(folder):
         place = _mended(folder)
@@ -77,24 +67,8 @@ def write_report(folder: Path, page: Page, record: Mapping[str, Any]) -> None:
     """Write ``report.html``, ``report.json`` and ``figures/``; an earlier report is replaced.
 
     Everything is drawn first, written into a new folder beside, and renamed at the end. Whatever happens
-    before leaves an earlier report as it was.
-
-    Parameters
-    ----------
-    folder : Path
-        New, empty, or an earlier report; its parent exists.
-    page : Page
-    record : mapping
-        The measurement for programs: text, finite numbers, lists and mappings.
-
-    Raises
-    ------
-    BadInput
-        If something other than a report is there, the record cannot be written, or two figures share a name.
-    NotFound
-        If the parent folder does not exist.
-    StorageFailed
-        If the disk refuses.
+    before leaves an earlier report as it was. Errors are those of `check_report_folder`, and BadInput if the
+    record is not text, finite numbers, lists and mappings, or two figures share a name.
     """
     everything = _everything(page, record)
     with in_words(folder):
@@ -193,9 +167,6 @@ def _earlier(place: Path) -> Path:
     return place.with_name(f".{place.name}.earlier-report")
 
 
-# Report: an evaluation as a page that people can believe and a record that they can check.
-
-
 # The paper looks at the first hundred of 3,424 answers; of a small gallery at a tenth.
 DEPTH = 100
 # More curves than these in one figure cannot be told apart.
@@ -211,28 +182,10 @@ def report(
     track: Track = silent,
     parted: Grouped | None = None,
 ) -> dict[str, Any]:
-    """Write the report of an evaluation into a folder, and return its record.
+    """Write the report of an evaluation into a folder that `check_report_folder` accepted; return its record.
 
-    Parameters
-    ----------
-    folder : Path
-        As `check_report_folder` accepted it.
-    experiment : Experiment
-    evaluation : Evaluation
-        What it found.
-    faces : bool
-        Whether pictures of faces may be in the report.
-    command : str
-        How to make the report again.
-    track : callable
-        Shows progress.
-    parted : Grouped, optional
-        The evaluation by groups of queries.
-
-    Raises
-    ------
-    BadInput
-        If the evaluation counts the query as its own match, or used decisions.
+    `faces` says whether pictures of faces may be in it, `command` how to make it again. Raise BadInput if
+    the evaluation counts the query as its own match, or used decisions.
     """
     if evaluation.query_counted:
         raise BadInput("a report leaves the query out of its own matches: evaluate again without count_query")

@@ -92,16 +92,8 @@ def selection_picture(
 ) -> Figure:
     """Faces by their first two kernel components, the even steps, and the faces taken.
 
-    Parameters
-    ----------
-    projections : array (faces, 2)
-    chosen : array (m,)
-        Indices of the faces taken, in the order of the first component.
-    evenly : array (s,)
-        Evenly spaced values on the first component; empty if the set is small and all faces are kept.
-    set_id : str
-    pictures : sequence of array (h, w) or (h, w, 3) of uint8
-        The chosen faces themselves, if they may be shown.
+    `projections` (faces, 2), `chosen` (m,) in the order of the first component, and `evenly` are as
+    `picture_of` returns them; `pictures` are those of the chosen faces, if they may be shown.
     """
     places = {int(face): place for place, face in enumerate(chosen, start=1)}
     how = (
@@ -177,17 +169,8 @@ def _legend(canvas: Canvas) -> None:
     legend_below(canvas, handles, LABELS, 3)
 
 
-# What choosing a few faces for a video ignores, and what it costs.
-
-
 def energies_cdf(relative: NDArray[np.floating[Any]]) -> Figure:
-    """How much of the variation inside a set lies beside the first component.
-
-    Parameters
-    ----------
-    relative : array (sets, 2)
-        Energy of the 2nd and 3rd kernel component, relative to the 1st, as `relative_energies` returns it.
-    """
+    """How much of the variation inside a set lies beside the first component (`relative_energies`)."""
     second = checked(relative[:, 0], "the energy of the 2nd component")
     third = checked(relative[:, 1], "the energy of the 3rd component")
     curves = {"2nd component": second, "3rd component": third}
@@ -215,13 +198,7 @@ def energies_cdf(relative: NDArray[np.floating[Any]]) -> Figure:
 
 
 def selection_error_cdf(errors: NDArray[np.floating[Any]]) -> Figure:
-    """What choosing faces changes in the similarity of two sets.
-
-    Parameters
-    ----------
-    errors : array (pairs,)
-        Similarity of the chosen faces minus that of all faces, as `selection_errors` returns it.
-    """
+    """What choosing faces changes in the similarity of two sets (`selection_errors`)."""
     values = checked(errors, "the error of the selection")
     points, shares = cdf(values)
     spread = float(np.ptp(np.r_[values, 0.0])) or 0.01
@@ -266,9 +243,6 @@ def _draw_selection(
         legend_below(canvas, lines, labels)
 
 
-# What choosing a few faces of each set costs on a gallery, as figures.
-
-
 # A random part of a large gallery shows the distribution well enough, and fits in memory.
 SETS = 200
 PAIRS = 1000
@@ -280,16 +254,7 @@ SEED = 0
 def selection_figures(
     gallery: Gallery, similarity: SetSimilarity, faces: bool, track: Track = silent
 ) -> tuple[list[Figure], list[str]]:
-    """Energies of kernel components, error of the choice, the choice for one set; and remarks on them.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    similarity : SetSimilarity
-        The baseline; if it does not choose faces, there is no choice to show.
-    faces : bool
-        Whether pictures of the chosen faces may be shown.
-    """
+    """Energies of kernel components, error of the choice, the choice for one set, if any; and remarks."""
     rng = np.random.default_rng(SEED)
     listed = [facts for facts in gallery.listing() if 2 < facts.faces <= MOST_FACES]
     if not listed:
@@ -329,14 +294,7 @@ def _some(
 def picture_of(
     faceset_faces: NDArray[np.floating[Any]], samples: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    """Repeat the choice of faces of one set, for a picture of it.
-
-    Parameters
-    ----------
-    faceset_faces : array (n, d)
-        Faces as the set holds them.
-    samples : int
-        Even steps; 0 keeps all faces. As for the similarities, a set with no more faces keeps all.
+    """Repeat the choice of faces (n, d) of one set with so many even steps, for a picture of it.
 
     Returns
     -------
@@ -345,7 +303,7 @@ def picture_of(
     chosen : array (m,)
         Faces taken, in the order of the first component.
     evenly : array (samples,)
-        The even steps on the first component; empty if all faces are kept.
+        The even steps on the first component; empty if all faces are kept, as of a set of no more than that.
     """
     unit = plain_unit_rows(faceset_faces)
     places = projections(unit)

@@ -39,17 +39,11 @@ class Contrast(NamedTuple):
 
 
 def intervals(values: NDArray[np.float64], people: Sequence[str], seed: int = 0) -> list[Interval]:
-    """Means over queries with their 95 % intervals, by a bootstrap over people.
+    """Means over queries of measures (queries, m) with their 95 % intervals, by a bootstrap over people.
 
     Queries of one person are alike, so whole people are drawn, not queries: an interval that took queries
-    for independent would be too narrow.
-
-    Parameters
-    ----------
-    values : array (queries, m)
-        Measures of each query, or paired differences of two methods; all m see the same draws.
-    people : sequence of str
-        Who is on each query.
+    for independent would be too narrow. All m measures, or paired differences of methods, see the same
+    draws.
     """
     sums, counts = _by_person(values, people)
     rng = np.random.default_rng(seed)
@@ -66,17 +60,10 @@ def intervals(values: NDArray[np.float64], people: Sequence[str], seed: int = 0)
 
 
 def contrasts(gains: NDArray[np.float64], people: Sequence[str], seed: int = 0) -> list[Contrast]:
-    """Paired differences between methods on the same queries, each with a test of its sign.
+    """Paired differences (queries, m) between methods on the same queries, each with a test of its sign.
 
     The test flips the signs of the differences of whole people: if two methods were exchangeable, every
     pattern of signs would be as likely as the one seen. With few people all patterns are tried.
-
-    Parameters
-    ----------
-    gains : array (queries, m)
-        Differences, query by query.
-    people : sequence of str
-        Who is on each query.
     """
     sums, _ = _by_person(gains, people)
     # Sums of the same numbers in another order differ in the last bits.
@@ -161,16 +148,7 @@ def gains(evaluation: Evaluation, baseline: str) -> Gains:
 
 
 def gains_of(values: Mapping[str, Values], baseline: str, people: Sequence[str]) -> Gains:
-    """The same from the measures of each query.
-
-    Parameters
-    ----------
-    values : mapping of method to mapping of measure to array (queries,)
-    baseline : str
-        The method that the others are held against.
-    people : sequence of str
-        Who is on each query.
-    """
+    """The same from the measures of each query, by method, then by measure."""
     others = [name for name in values if name != baseline]
     found: Gains = {name: {} for name in others}
     for measure in values[baseline] if others else ():
@@ -188,16 +166,10 @@ METHOD, INTERVAL = "method", "mAP, 95 % interval"
 
 @dataclass(frozen=True)
 class Group:
-    """The queries of one group.
-
-    Attributes
-    ----------
-    name : str
-    found : Evaluation
-        What was found for them; all sets of the gallery were ranked, those of other groups too.
-    """
+    """The queries of one group."""
 
     name: str
+    # What was found for them; all sets of the gallery were ranked, those of other groups too.
     found: Evaluation
 
     @property
@@ -216,24 +188,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Grouped:
-    """An evaluation by groups.
+    """An evaluation by groups."""
 
-    Attributes
-    ----------
-    column : str
-        What the groups are told by.
-    groups : tuple of Group
-        By name.
-    left_out : int
-        Queries of which the column says nothing: they are in no group.
-    unlabelled : int
-        Sets without a label: nobody asks for them, and they match nobody.
-    """
-
-    column: str
-    groups: tuple[Group, ...]
-    left_out: int = 0
-    unlabelled: int = 0
+    column: str  # what the groups are told by
+    groups: tuple[Group, ...]  # by name
+    left_out: int = 0  # queries of which the column says nothing: they are in no group
+    unlabelled: int = 0  # sets without a label: nobody asks for them, and they match nobody
 
     def remarks(self) -> list[str]:
         """What is in no group, a sentence each."""
@@ -293,18 +253,7 @@ class Grouped:
 
 
 def grouped(evaluation: Evaluation, column: str, groups: Mapping[str, str], unlabelled: int = 0) -> Grouped:
-    """Part an evaluation by the groups of its queries.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    column : str
-        What the groups are told by.
-    groups : mapping of set id to group
-        Empty, or missing, for sets of which nothing is said: these are left out, and counted.
-    unlabelled : int
-        How many sets have no label.
-    """
+    """Part an evaluation by the groups of its queries; those in none, and sets without label, are counted."""
     names = [groups.get(query, "") for query in evaluation.queries]
     ordered = sorted(set(names) - {""}, key=natural_order)
     made = tuple(
@@ -359,13 +308,7 @@ def _plain(line: Line) -> dict[str, Any]:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Read what ``evaluate --report`` or ``evaluate --json`` wrote.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If there is no such file, or it is something else.
-    """
+    """Read what ``evaluate --report`` or ``evaluate --json`` wrote."""
     if path.is_dir():
         path = path / "report.json"
     try:
@@ -390,13 +333,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def compare(first: dict[str, Any], second: dict[str, Any]) -> Comparison:
-    """Hold the methods that both runs measured against each other.
-
-    Raises
-    ------
-    BadInput
-        If they have no method in common.
-    """
+    """Hold the methods that both runs measured against each other; BadInput if there is none."""
     mine, theirs = first["rerankers"], second["rerankers"]
     common = [name for name in mine if name in theirs]
     if not common:
@@ -407,7 +344,11 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> Comparison:
     pairs, reason = _pairs(first, second)
     lines: list[Line] = []
     for measure in MEASURES:
-        tested = [name for name in common if pairs and _both_have(first, second, name, measure)]
+        tested = [
+            name
+            for name in common
+            if pairs and all(measure in run["per_query"]["values"][name] for run in (first, second))
+        ]
         changes = dict(zip(tested, _changes(first, second, pairs, tested, measure), strict=True))
         corrected = dict(zip(tested, holm([change.p for change in changes.values()]), strict=True))
         for name in common:
@@ -468,10 +409,6 @@ def _changes(
         for name in names
     ]
     return contrasts(np.column_stack(gains), [str(first["per_query"]["person"][place]) for place in here])
-
-
-def _both_have(first: dict[str, Any], second: dict[str, Any], name: str, measure: str) -> bool:
-    return all(measure in run["per_query"]["values"][name] for run in (first, second))
 
 
 def _differences(first: dict[str, Any], second: dict[str, Any]) -> list[str]:

@@ -26,66 +26,35 @@ LEAST: Final = 0.01
 
 @dataclass(frozen=True)
 class SuspectSet:
-    """A set that looks like somebody else's.
-
-    Attributes
-    ----------
-    id, label : str
-    seems : str
-        The label that the set should probably have.
-    nearest : str
-        The likeliest set of that label.
-    probability : float
-        How likely the label is wrong: that the set shows whom `nearest` shows, and nobody of its own label.
-    """
+    """A set that looks like somebody else's."""
 
     id: str
     label: str
-    seems: str
-    nearest: str
-    probability: float
+    seems: str  # the label that the set should probably have
+    nearest: str  # the likeliest set of that label
+    probability: float  # that it shows whom `nearest` shows, and nobody of its own label
 
 
 @dataclass(frozen=True)
 class SuspectPair:
-    """Two labels that are probably of one person.
-
-    Attributes
-    ----------
-    one, other : str
-        The labels.
-    sets : int
-        How many sets have one of them.
-    probability : float
-        How likely a set of one label shows whom the other names, the mean over its sets; of both the lower.
-    """
+    """Two labels that are probably of one person."""
 
     one: str
     other: str
-    sets: int
+    sets: int  # how many have one of them
+    # That a set of one label shows whom the other names, the mean over its sets; of both the lower.
     probability: float
 
 
 @dataclass(frozen=True)
 class Suspects:
-    """What is probably wrong with labels, the most probable first.
+    """What is probably wrong with labels, the most probable first."""
 
-    Attributes
-    ----------
-    sets : tuple of SuspectSet
-        Sets that look more like those of another label than like any other set of their own.
-    pairs : tuple of SuspectPair
-        Pairs of labels that are more likely one person than two.
-    labelled : int
-        How many sets were looked at.
-    alone : int
-        Sets whose label nobody else has: whether it is right cannot be said.
-    """
-
+    # That look more like those of another label than like any other set of their own.
     sets: tuple[SuspectSet, ...]
-    pairs: tuple[SuspectPair, ...]
-    labelled: int
-    alone: int
+    pairs: tuple[SuspectPair, ...]  # labels that are more likely one person than two
+    labelled: int  # how many sets were looked at
+    alone: int  # sets whose label nobody else has: whether it is right cannot be said
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``evaluate --suspects --json`` prints them."""
@@ -97,19 +66,9 @@ def suspects(
 ) -> Suspects:
     """Find labels that are probably wrong: every set asks, and labels are held against one another.
 
-    Parameters
-    ----------
-    gallery : Gallery, Search or iterable of FaceSet
-        A search, as `open_search` makes it, chooses how sets are compared. What is decided does not count.
-    labels : mapping of set id to label
-        Exactly one for each set.
-    track : callable
-        Shows progress.
-
-    Raises
-    ------
-    BadInput
-        If labels do not fit the sets, or there are too few sets to tell probabilities.
+    `labels` has exactly one for each set. A search, as `open_search` makes it, chooses how sets are
+    compared; what is decided does not count. Raise BadInput if labels do not fit the sets, or there are too
+    few sets to tell probabilities.
     """
     search = gallery if isinstance(gallery, Search) else open_search(gallery, track=track)
     ids = search.tables.ids

@@ -15,67 +15,33 @@ from lookalike.evaluation.statistics import ALPHA, Gain, Gains, Grouped
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers to read; the first column names the rows.
-
-    Parameters
-    ----------
-    title, note : str
-        The note says how to read the numbers.
-    columns : sequence of str
-    rows : sequence of rows of str
-        As they shall be printed.
-    best : mapping of column to row number
-        Cells printed bold.
-    """
+    """Numbers to read; the first column names the rows."""
 
     title: str
-    note: str
+    note: str  # how to read the numbers
     columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    best: Mapping[str, int] = field(default_factory=dict)
+    rows: Sequence[Sequence[str]]  # as they shall be printed
+    best: Mapping[str, int] = field(default_factory=dict)  # cells printed bold: a row number by column
 
 
 @dataclass(frozen=True)
 class Page:
-    """Everything a report says, in the order of the page.
-
-    Parameters
-    ----------
-    title : str
-    verdict : sequence of str
-        Paragraphs; the first is printed largest.
-    facts : sequence of (name, value)
-        What was measured.
-    tables : sequence of Table
-    figures : sequence of Figure
-    notes : sequence of str
-        What a careful reader should know.
-    created : str
-        When and by what; the only part that changes from day to day.
-    """
+    """Everything a report says, in the order of the page."""
 
     title: str
-    verdict: Sequence[str]
-    facts: Sequence[tuple[str, str]]
+    verdict: Sequence[str]  # paragraphs; the first is printed largest
+    facts: Sequence[tuple[str, str]]  # what was measured: names and values
     tables: Sequence[Table]
     figures: Sequence[Figure]
-    notes: Sequence[str]
-    created: str
+    notes: Sequence[str]  # what a careful reader should know
+    created: str  # when and by what; the only part that changes from day to day
 
 
 def render(report: Page, drawn: Mapping[str, str] | None = None) -> str:
     """Return the page as HTML: no script, nothing loaded from elsewhere, all text escaped.
 
-    Parameters
-    ----------
-    report : Page
-    drawn : mapping of figure name to SVG, optional
-        Figures drawn already; all are drawn unless given.
-
-    Raises
-    ------
-    BadInput
-        If a table has a row of another length than its columns, or a library is missing.
+    `drawn` are the SVG of figures drawn already, by name; all are drawn unless given. Raise BadInput if a
+    table has a row of another length than its columns, or a library is missing.
     """
     check_libraries()
     from jinja2 import Environment, StrictUndefined
@@ -115,16 +81,8 @@ def verdict(
 ) -> list[str]:
     """Sentences: who wins and by how much, whether that is beyond chance, where the focus hurts.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-    found : Gains
-        Of every other method over the baseline.
-    baseline : str
-    focus : str, optional
-        The method the reader came for.
-    hurt : Harm, optional
-        What the focus did to the queries.
+    `found` are the gains of every other method over the baseline, `focus` is the method the reader came for,
+    and `hurt` what that did to the queries.
     """
     said = [_winner(evaluation, found, baseline, measure) for measure in MAIN] if found else []
     if focus in found:
@@ -349,8 +307,5 @@ def harm_tables(focus: str, hurt: Harm) -> list[Table]:
 
 def _gain(gain: Gain) -> list[str]:
     mean, low, high = gain.difference
-    return [f"{mean:+.4f}", f"{low:+.4f} to {high:+.4f}", _p(gain.p_corrected)]
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    p = gain.p_corrected
+    return [f"{mean:+.4f}", f"{low:+.4f} to {high:+.4f}", "< 0.001" if p < 0.001 else f"{p:.3f}"]

@@ -23,40 +23,20 @@ from lookalike.ranking import Answer, Ranking
 
 @dataclass(frozen=True)
 class Appearance:
-    """A set in one video or photo.
-
-    Parameters
-    ----------
-    set_id : str
-    person : str
-        Whom it was said to show; empty if nobody was named.
-    file : MediaFile or None
-        None where no file is known, as of ready-made faces.
-    sightings : tuple of Sighting
-        Where its faces are in that file, in order of time; none if that is not known.
-    faces : int
-        How many faces the set has in that file.
-    origin : str
-        Where the set came from.
-    content : str
-        SHA-256 of the set.
-    answer : Answer or None
-        Its place in a ranking.
-    decision, decided : str
-        What was decided about it last, or of it and the query of a ranking; and when. Both empty if nothing
-        was; only `decided`, if it follows from several decisions.
-    """
+    """A set in one video or photo."""
 
     set_id: str
-    person: str
-    file: MediaFile | None
+    person: str  # whom it was said to show; empty if nobody was named
+    file: MediaFile | None  # None where no file is known, as of ready-made faces
+    # Where its faces are in that file, in order of time; none if that is not known.
     sightings: tuple[Sighting, ...]
-    faces: int
-    origin: str
-    content: str
-    answer: Answer | None = None
+    faces: int  # how many it has in that file
+    origin: str  # where the set came from
+    content: str  # SHA-256 of the set
+    answer: Answer | None = None  # its place in a ranking
+    # What was decided last about it, or about it and the query of a ranking; empty if nothing was.
     decision: str = ""
-    decided: str = ""
+    decided: str = ""  # when; alone, if it follows from several decisions
 
     @property
     def start(self) -> float | None:
@@ -129,34 +109,17 @@ COLUMNS: Mapping[str, type] = {
 
 @dataclass(frozen=True)
 class Selection:
-    """What is exported.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    title : str
-        Whom or what it is about.
-    appearances : tuple of Appearance
-        In the order of the sets, and of the files of each.
-    person : Person, optional
-        If it is all about one.
-    ranking : Ranking, optional
-        If these are its answers.
-    rate : float, optional
-        Frames a second of videos that do not say.
-    start : str, optional
-        Time code of the first frame of videos that have none, or none that can be read.
-    remarks : list of str
-        Sentences about what was left out, or placed otherwise than in the file.
-    """
+    """What is exported."""
 
     gallery: Gallery
-    title: str
-    appearances: tuple[Appearance, ...]
-    person: Person | None = None
-    ranking: Ranking | None = None
-    rate: float | None = None
+    title: str  # whom or what it is about
+    appearances: tuple[Appearance, ...]  # in the order of the sets, and of the files of each
+    person: Person | None = None  # if it is all about one
+    ranking: Ranking | None = None  # if these are its answers
+    rate: float | None = None  # frames a second of videos that do not say
+    # Time code of the first frame of videos that have none, or none that can be read.
     start: str | None = None
+    # About what was left out, or placed otherwise than in the file.
     remarks: list[str] = field(default_factory=list)
 
 
@@ -170,19 +133,14 @@ class Seen(NamedTuple):
 def appearances(
     gallery: Gallery, ids: Sequence[str] | None = None, ranking: Ranking | None = None
 ) -> Iterator[Appearance]:
-    """Where some sets are seen: all, unless some are named; or the answers of a ranking, in its order.
-
-    Raises
-    ------
-    NotFound
-        If there is no such set.
-    """
+    """Where some sets are seen: all, unless some are named; or the answers of a ranking, in its order."""
     if ranking is not None:
         ids = ranking.ids
     wanted = sorted(gallery.ids(), key=natural_order) if ids is None else list(dict.fromkeys(several(ids)))
     answers = {} if ranking is None else {one.id: one for one in ranking}
     known, contents = judged(gallery), gallery.contents()
-    latest = _latest(gallery) if ranking is None else {}
+    log = gallery.decisions() if ranking is None else ()
+    latest = {set_id: one for one in log if not one.undone for set_id in one.sets}
     for begin in range(0, len(wanted), AT_ONCE):
         some = wanted[begin : begin + AT_ONCE]
         files = gallery.files_of_sets(some)
@@ -232,11 +190,6 @@ def files_of_faces(found: FaceSet, files: Sequence[MediaFile]) -> list[Seen]:
     return [Seen(file, tuple(places[file])) for file in ordered]
 
 
-def _latest(gallery: Gallery) -> dict[str, Decision]:
-    """The last decision that stands about each set."""
-    return {set_id: one for one in gallery.decisions() if not one.undone for set_id in one.sets}
-
-
 def _decided(decision: Decision | None) -> tuple[str, str]:
     return ("", "") if decision is None else (decision.kind, decision.made)
 
@@ -271,13 +224,7 @@ def as_json(chosen: Selection) -> bytes:
 
 
 def as_parquet(chosen: Selection) -> bytes:
-    """One row group of typed columns.
-
-    Raises
-    ------
-    BadInput
-        If pyarrow is missing.
-    """
+    """One row group of typed columns; BadInput if pyarrow is missing."""
     try:
         import pyarrow
         from pyarrow import parquet

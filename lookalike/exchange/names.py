@@ -57,30 +57,17 @@ class Unmatched(NamedTuple):
 
 @dataclass
 class NamesRead:
-    """What reading names did.
+    """What reading names did."""
 
-    Parameters
-    ----------
-    people : dict of str to list of str
-        Names that were given, with the sets that got them just now.
-    decided : list of int
-        Numbers of the decisions, for whoever wants to undo them.
-    files, regions : int
-        Photos of the gallery whose marks were read, and faces with a name that were marked in them.
-    known : int
-        Marked faces whose set had this name already.
-    unmatched : list of Unmatched
-        Names that could not be given to a set.
-    failed : list of (str, str)
-        Files that could not be read, each with a sentence that says why.
-    """
-
+    # Names that were given, with the sets that got them just now.
     people: dict[str, list[str]] = field(default_factory=dict)
+    # Numbers of the decisions, for whoever wants to undo them.
     decided: list[int] = field(default_factory=list)
-    files: int = 0
-    regions: int = 0
-    known: int = 0
-    unmatched: list[Unmatched] = field(default_factory=list)
+    files: int = 0  # photos of the gallery whose marks were read
+    regions: int = 0  # faces with a name that were marked in them
+    known: int = 0  # marked faces whose set had this name already
+    unmatched: list[Unmatched] = field(default_factory=list)  # names that could not be given to a set
+    # Files that could not be read, each with a sentence that says why.
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -90,22 +77,9 @@ def read_names(
     """Name people by the faces that other programs marked in photos and in sidecars beside them.
 
     A marked face gets its name if it covers one of ours, in a photo that the gallery knows. What a sidecar
-    marks counts for more than what its photo does. A set whose photos have two names gets none.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    sources : sequence of paths
-        Photos, sidecars (.xmp), and folders of these.
-    track : callable
-        Shows progress.
-    dry_run : bool
-        Whether to match only, and decide nothing.
-
-    Raises
-    ------
-    NotFound, BadInput
-        If a source is not there, or none holds a photo or a sidecar.
+    marks counts for more than what its photo does. A set whose photos have two names gets none. `sources`
+    are photos, sidecars (.xmp), and folders of these; NotFound or BadInput if one is not there, or none
+    holds a photo or a sidecar. A `dry_run` matches only, and decides nothing.
     """
     done = NamesRead()
     photos, sidecars = _found(sources, done)
@@ -340,13 +314,7 @@ SPACES: Final = {
 
 
 def as_xmp(chosen: Selection) -> dict[str, bytes]:
-    """A sidecar for each photo, called after it, in folders as the photos lie.
-
-    Raises
-    ------
-    BadInput
-        If nothing of the selection is seen in a photo that can be read.
-    """
+    """A sidecar for each photo, called after it, in folders as the photos lie; BadInput if there is none."""
     seen: dict[MediaFile, list[Appearance]] = {}
     for one in chosen.appearances:
         if one.file is not None and one.file.kind == "photo" and one.sightings:

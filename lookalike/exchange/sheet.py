@@ -45,13 +45,7 @@ MEANING: Final = (
 
 
 def as_sheet(chosen: Selection) -> bytes:
-    """One page of HTML, with faces, places, times, hashes, versions and decisions; no script, nothing loaded.
-
-    Raises
-    ------
-    BadInput
-        If there is more to show than a page can.
-    """
+    """One page of HTML, with faces, places, times, hashes, versions, decisions; no script, nothing loaded."""
     if len(chosen.appearances) > MOST:
         raise BadInput(
             f"a sheet shows up to {MOST} appearances, and {len(chosen.appearances)} were chosen: "

@@ -44,20 +44,13 @@ CODE: Final = re.compile(r"(\d\d):(\d\d):(\d\d)([:;.,])(\d\d\d?)", re.ASCII)
 class Clock:
     """How the frames of a video are counted.
 
-    Parameters
-    ----------
-    rate : Fraction
-        Frames a second.
-    drop : bool
-        Whether numbers of frames are left out so that the code keeps up with the time of day: of each minute
-        the first two (at 29.97 frames a second), but for every tenth minute.
-    start : int
-        The number of the first frame.
+    With `drop` numbers of frames are left out so that the code keeps up with the time of day: of each minute
+    the first two (at 29.97 frames a second), but for every tenth minute.
     """
 
-    rate: Fraction
+    rate: Fraction  # frames a second
     drop: bool = False
-    start: int = 0
+    start: int = 0  # the number of the first frame
 
     @property
     def nominal(self) -> int:
@@ -88,13 +81,7 @@ class Clock:
 
     @classmethod
     def read(cls, rate: Fraction, code: str) -> Clock:
-        """The clock whose first frame has a time code.
-
-        Raises
-        ------
-        BadInput
-            If that is none of this rate. Its text follows what has it.
-        """
+        """The clock whose first frame has a time code; or raise BadInput, whose text follows what has it."""
         found = CODE.fullmatch(code.strip())
         if found is None:
             raise BadInput(f"{code!r}, which is no time code")
@@ -152,11 +139,8 @@ class Film:
 def films(chosen: Selection) -> list[Film]:
     """The videos of a selection, each with its own clock.
 
-    Raises
-    ------
-    BadInput
-        If nothing of it is seen in a video, or a video cannot be read, or has no frame rate or an invalid
-        time code; it says what to give instead.
+    Raise BadInput if nothing of it is seen in a video, or a video cannot be read, or has no frame rate or an
+    invalid time code; it says what to give instead.
     """
     found = _by_film(chosen)
     made = []
@@ -286,10 +270,8 @@ def _vtt_time(seconds: float) -> str:
 def as_edl(chosen: Selection) -> bytes:
     """An edit list of all appearances, one behind the other from 01:00:00:00 on.
 
-    Raises
-    ------
-    BadInput
-        If there are more than an edit list has room for, or videos whose frames are counted in several ways.
+    Raise BadInput if there are more than an edit list has room for, or videos whose frames are counted in
+    several ways.
     """
     found = films(chosen)
     _check_events(sum(len(film.appearances) for film in found))

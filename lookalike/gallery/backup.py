@@ -48,18 +48,7 @@ def aside(path: Path) -> Iterator[Path]:
 
 
 def fill(source: Connection, target: Path, track: Track = silent, is_held: bool = False) -> None:
-    """Copy the gallery that a connection sees into a new file.
-
-    Parameters
-    ----------
-    source : Connection
-    target : Path
-        A new file; it is on the disk when this returns.
-    track : callable
-        Shows progress, in pages.
-    is_held : bool
-        Whether the connection is in a transaction already, one that reads.
-    """
+    """Copy the gallery that a connection, in a transaction if `is_held`, sees into a new file on the disk."""
     atomic.create(target)
     if not is_held:
         source.execute("BEGIN")
@@ -110,14 +99,8 @@ def alone(path: Path, wait: float) -> Iterator[tuple[Connection, BinaryIO]]:
 
     Leaving the WAL makes SQLite fold the journal into the file, which only the last one to have it open can
     do; opening the gallery again brings it back. The file says before that it needs no journal: whoever dies
-    here leaves it whole.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If it cannot be opened: then there is nothing to be alone with.
-    StorageFailed
-        If others do not close it within the time.
+    here leaves it whole. Raise GalleryUnreadable if it cannot be opened, and so there is nothing to be alone
+    with; StorageFailed if others do not close it within the time.
     """
     # Opened first and closed last: closing any handle of a file drops all locks that a process has on it.
     with in_words(path), path.open("rb") as file:
@@ -204,16 +187,7 @@ def tell(
 ) -> tuple[str, ...]:
     """Write into a copy that it was restored, and what befell the gallery before; return who is back.
 
-    Parameters
-    ----------
-    new : Path
-        The copy.
-    backup : str
-        SHA-256 of what it is a copy of.
-    old : Connection, optional
-        The gallery that it replaces.
-    kept : Path, optional
-        Where that is kept.
+    `backup` is the SHA-256 of what it is a copy of, `old` what it replaces, `kept` where that is kept.
     """
     with changed(new) as connection:
         # An old backup must not make a gallery forget what it bars.
@@ -256,64 +230,29 @@ def _carry(old: Connection, new: sqlite3.Connection) -> None:
             new.executemany(f"INSERT INTO {name} VALUES ({marks})", more)
 
 
-# Back up: a whole copy of a gallery while others write it, and back again.
-
-
 @dataclass(frozen=True)
 class BackedUp:
-    """A backup that was made.
-
-    Parameters
-    ----------
-    path : Path
-        Where it lies.
-    sets : int
-        How many sets it holds.
-    is_noted : bool
-        Whether the gallery knows of it, so that ``forget`` can name it.
-    """
+    """A backup that was made."""
 
     path: Path
-    sets: int
-    is_noted: bool
+    sets: int  # how many it holds
+    is_noted: bool  # whether the gallery knows of it, so that `forget` can name it
 
 
 @dataclass(frozen=True)
 class Restored:
-    """A gallery that was restored.
+    """A gallery that was restored."""
 
-    Parameters
-    ----------
-    sets : int
-        How many sets it holds.
-    kept : Path or None
-        Where the gallery lies that was there before.
-    back : tuple of str
-        Sets that were forgotten after the backup was made, and are back.
-    """
-
-    sets: int
-    kept: Path | None
-    back: tuple[str, ...]
+    sets: int  # how many it holds
+    kept: Path | None  # where the gallery lies that was there before
+    back: tuple[str, ...]  # sets that were forgotten after the backup was made, and are back
 
 
 def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> BackedUp:
     """Copy a gallery as it is now into a new file; others may go on reading and writing.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    destination : path
-        The file to write, or a folder, in which it is called after the gallery and the time.
-    track : callable
-        Shows progress.
-
-    Raises
-    ------
-    Conflict
-        If there is such a file already: nothing is ever overwritten.
-    StorageFailed
-        If the disk refuses; then there is no backup.
+    In a folder, the file is called after the gallery and the time. Raise Conflict if it is there already:
+    nothing is ever overwritten; StorageFailed if the disk refuses, and then there is no backup.
     """
     target = _target(gallery.path, Path(destination)).absolute()
     if target.exists() or target.is_symlink():
@@ -339,31 +278,18 @@ def backup(gallery: Gallery, destination: str | Path, track: Track = silent) -> 
 def restore(
     source: str | Path, path: str | Path, replace: bool = False, track: Track = silent, wait: float = 30.0
 ) -> Restored:
-    """Make a gallery of a backup, after all of it was read and found good.
+    """Make a gallery of a backup, which stays as it is, after all of it was read and found good.
 
-    Parameters
-    ----------
-    source : path
-        The backup; it stays as it is.
-    path : path
-        The gallery to make.
-    replace : bool
-        Whether a gallery that is there may be replaced; it is kept beside it as ``.before-restore``.
-    track : callable
-        Shows progress.
-    wait : float
-        Seconds to wait until nobody else uses the gallery that is replaced.
+    With `replace`, a gallery that is there is kept beside the new one as ``.before-restore``; until nobody
+    else uses it, `wait` seconds pass at most.
 
     Raises
     ------
-    BadInput
-        If `path` is the backup itself, or a folder.
-    Conflict
-        If there is something at `path` and it may not be replaced.
-    NotFound, GalleryUnreadable
-        If there is no backup or no folder to put it in, or it is damaged: nothing is changed.
-    StorageFailed
-        If the disk refuses, or others use the gallery: nothing is changed.
+    BadInput, Conflict
+        If `path` is the backup itself, or a folder; or something is there and may not be replaced.
+    NotFound, GalleryUnreadable, StorageFailed
+        If there is no backup or no folder to put it in, it is damaged, the disk refuses, or others use the
+        gallery: nothing is changed.
     """
     origin, target = Path(source), Path(path).absolute()
     if not origin.exists():
@@ -467,25 +393,14 @@ def upgrade(path: str | Path, keep: bool = True, track: Track = silent, wait: fl
     """Bring a gallery to today's format.
 
     A copy is brought to it and read whole, then takes the place of the gallery in one step. Until then the
-    gallery is as it was; nobody else can use it meanwhile.
-
-    Parameters
-    ----------
-    path : path
-        The gallery.
-    keep : bool
-        Whether the old file is kept beside it, as ``.format-3`` for format 3.
-    track : callable
-        Shows progress.
-    wait : float
-        Seconds to wait until nobody else uses it.
+    gallery is as it was; nobody else can use it meanwhile. With `keep`, the old file is kept beside it, as
+    ``.format-3`` for format 3.
 
     Raises
     ------
-    NotFound, GalleryUnreadable
-        If there is no gallery, or it is damaged, or of a newer format: nothing is changed.
-    StorageFailed
-        If the disk refuses, or others use it: nothing is changed.
+    NotFound, GalleryUnreadable, StorageFailed
+        If there is no gallery, it is damaged or of a newer format, the disk refuses, or others use it for
+        longer than `wait` seconds: nothing is changed.
     """
     if not Path(path).exists():
         raise NotFound(f"there is no gallery at {path}: name the gallery file")

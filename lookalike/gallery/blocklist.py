@@ -30,34 +30,17 @@ SHARE: Final = 0.5
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that must not enter.
+    """One thing that must not enter."""
 
-    Parameters
-    ----------
-    kind : str
-        ``file`` and ``set`` are their content, ``face`` is one descriptor, ``person`` what somebody looks
-        like.
-    content : str
-        SHA-256 in hexadecimal: of the file, of the set, of the bytes of the descriptor.
-    model, least, descriptor : str, float, bytes
-        Of a person: what made the descriptor, from which cosine on a face is theirs, and the descriptor of
-        unit length as little-endian 32-bit floats.
-    event : int
-        The forgetting it belongs to.
-    made : str
-        When, in UTC.
-    number : int
-        0 while it is not stored.
-    """
-
+    # `file` and `set` are their content, `face` is one descriptor, `person` what somebody looks like
     kind: str
-    content: str
-    model: str | None = None
-    least: float | None = None
-    descriptor: bytes | None = None
-    event: int = 0
-    made: str = ""
-    number: int = 0
+    content: str  # SHA-256 in hexadecimal: of the file, of the set, of the bytes of the descriptor
+    model: str | None = None  # of a person: what made the descriptor
+    least: float | None = None  # of a person: from which cosine on a face is theirs
+    descriptor: bytes | None = None  # of a person: of unit length, little-endian 32-bit floats
+    event: int = 0  # the forgetting it belongs to
+    made: str = ""  # when, in UTC
+    number: int = 0  # 0 while it is not stored
 
 
 # Making entries.
@@ -69,16 +52,7 @@ def of_set(faceset: FaceSet) -> list[Entry]:
 
 
 def of_person(sets: Iterable[NDArray[Any]], model: str, least: float) -> Entry:
-    """One mean of all faces of a person; every face counts the same.
-
-    Parameters
-    ----------
-    sets : iterable of arrays (n, d)
-    model : str
-        What made them.
-    least : float
-        Cosine from which a face is theirs.
-    """
+    """One mean of all faces of a person, which count the same; a face is theirs from a cosine `least`."""
     total = np.concatenate([_unit(faces) for faces in sets]).sum(axis=0, keepdims=True)
     descriptor = _unit(total)[0].astype("<f4").tobytes()
     return Entry("person", hashlib.sha256(descriptor).hexdigest(), model, float(least), descriptor)
@@ -90,10 +64,8 @@ def of_person(sets: Iterable[NDArray[Any]], model: str, least: float) -> Entry:
 def everything(connection: sqlite3.Connection, path: Path) -> list[Entry]:
     """Every entry, in order; none in a gallery of an older format.
 
-    Raises
-    ------
-    GalleryUnreadable
-        If one is not what was written: what is barred must not enter because a bit was lost.
+    Raise GalleryUnreadable if one is not what was written: what is barred must not enter because a bit was
+    lost.
     """
     if schema.found(connection) < history.SINCE:
         return []
@@ -151,12 +123,7 @@ def _checksum(one: Entry) -> bytes:
 
 
 class Barred:
-    """All entries, ready to be asked.
-
-    Parameters
-    ----------
-    entries : iterable of Entry
-    """
+    """All entries, ready to be asked."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = tuple(entries)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from lookalike.errors import BadInput, GalleryUnreadable, NotFound, in_words
-from lookalike.faceset import Sighting, check_id
+from lookalike.faceset import check_id
 from lookalike.gallery import blocklist, decision_log, history, media, models, schema, set_rows
 from lookalike.gallery.connection import check_file, connect
 from lookalike.gallery.models import Model
@@ -104,19 +104,7 @@ SHA_256: Final = re.compile(r"[0-9a-f]{64}")
 def set_findings(
     connection: sqlite3.Connection, path: Path, number: int, beside: Sequence[tuple[int, Model]]
 ) -> Iterator[Finding]:
-    """All that is wrong with one set.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        In a transaction, so that everything is of one version.
-    path : Path
-        The gallery, which findings name.
-    number : int
-        The row of the set.
-    beside : sequence of (int, Model)
-        The models besides the current one, with their numbers.
-    """
+    """All that is wrong with the set of one row, in one transaction; `beside` are other models by number."""
     entry = connection.execute(
         "SELECT id, content, faces, pictures, origin, added FROM sets WHERE number = ?", (number,)
     ).fetchone()
@@ -189,12 +177,8 @@ def _sightings(
         yield f"set {set_id!r} is said to be seen at times that are not those of its sightings"
     if schema.found(connection) > 2:
         (good,) = connection.execute("SELECT good FROM sets WHERE number = ?", (number,)).fetchone()
-        if good != (_good(seen) if seen else None):
+        if good != (sum(not one.weaknesses for one in seen) if seen else None):
             yield f"set {set_id!r} is said to have {good!r} good faces, which it has not"
-
-
-def _good(seen: Sequence[Sighting]) -> int:
-    return sum(not one.weaknesses for one in seen)
 
 
 def _vectors(
@@ -208,9 +192,6 @@ def _vectors(
     ).fetchone()[0]:
         models.read(connection, path, set_id, model, number)
     yield from ()
-
-
-# Checking: read everything that a gallery file holds, and tell all that is not as it was written.
 
 
 Beside = list[tuple[int, Model]]
@@ -228,21 +209,8 @@ REFERS: Final = {
 def findings(path: Path, wait: float = 30.0, track: Track = silent) -> list[Finding]:
     """Read a gallery file whole, in one version, and tell what is wrong with it; nothing is changed.
 
-    Parameters
-    ----------
-    path : Path
-        The gallery file.
-    wait : float
-        Seconds to wait for another process that is writing.
-    track : callable
-        Shows progress.
-
-    Raises
-    ------
-    NotFound, GalleryUnreadable
-        If there is no such file, or it is not a gallery at all, or one of a newer format.
-    StorageFailed
-        If the disk refuses.
+    Raise NotFound or GalleryUnreadable if there is no such file, or it is not a gallery at all, or one of a
+    newer format; StorageFailed if the disk refuses.
     """
     if not path.exists():
         raise NotFound(f"there is no gallery at {path}: name the gallery file")

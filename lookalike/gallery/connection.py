@@ -50,38 +50,19 @@ Identity = tuple[int, int]
 
 
 class Connection(sqlite3.Connection):
-    """A connection that knows which file it opened, and whether that file must not change meanwhile.
-
-    Attributes
-    ----------
-    identity : tuple of two ints
-        Of the file.
-    frozen : tuple of two ints, or None
-        When it was last changed, if that must not happen while it is read.
-    lacks : str
-        Why it can only be read: it has lost its journal. Empty if it has not.
-    known : Commit or None
-        The latest commit that the file by itself was seen at.
-    commits : int
-        How many transactions that write it has committed.
-    counted : int
-        How many rows were changed in counting commits.
-    told : Told
-        Of which of its commits the file was made to tell.
-    touched : set of str, or None
-        Ids of the sets whose rows it changed, if anybody wants to know.
-    """
+    """A connection that knows which file it opened, and whether that file must not change meanwhile."""
 
     identity: Identity = (0, 0)
+    # When it was last changed, if that must not happen while it is read.
     frozen: tuple[int, int] | None = None
     handle: Identity | None = None
     path: Path | None = None
-    lacks: str = ""
-    known: journal.Commit | None = None
-    commits: int = 0
-    counted: int = 0
-    told: journal.Told = journal.Told()
-    touched: set[str] | None = None
+    lacks: str = ""  # why it can only be read: it has lost its journal
+    known: journal.Commit | None = None  # the latest commit that the file by itself was seen at
+    commits: int = 0  # transactions that write which it has committed
+    counted: int = 0  # rows that were changed in counting commits
+    told: journal.Told = journal.Told()  # of which of its commits the file was made to tell
+    touched: set[str] | None = None  # sets whose rows it changed, if anybody wants to know
     is_overwritten: bool = False
 
     def count(self) -> journal.Commit:
@@ -175,15 +156,7 @@ def _stay_open(
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is not a gallery of a format we know, from its first 100 bytes; SQLite is not asked yet.
-
-    Raises
-    ------
-    BadInput
-        If an earlier version split the gallery into several files.
-    GalleryUnreadable
-        If the path is a folder or device, or the file is empty, of another kind or of a newer format.
-    """
+    """Refuse what is no gallery of a format we know, by its first 100 bytes; SQLite is not asked yet."""
     if is_split(path):
         raise split(path)
     if path.is_dir():
@@ -228,13 +201,7 @@ def split(path: Path) -> BadInput:
 
 
 def check_whole(connection: Connection, path: Path) -> None:
-    """Refuse one file of a gallery that an earlier version split.
-
-    Raises
-    ------
-    BadInput
-        With what to do.
-    """
+    """Refuse, with what to do, one file of a gallery that an earlier version split."""
     if connection.execute("SELECT 1 FROM facts WHERE name = 'collection'").fetchone() is not None:
         raise split(path)
 
@@ -262,15 +229,7 @@ def check_format(path: Path, found: int) -> None:
 
 
 def connect(path: Path, wait: float) -> Connection:
-    """Open an existing gallery, for writing if the system lets us, else for reading.
-
-    Parameters
-    ----------
-    path : Path
-        The gallery file, already checked with `check_file`.
-    wait : float
-        Seconds to wait for another process that is writing.
-    """
+    """Open a gallery that `check_file` passed, for writing if the system lets us, else for reading."""
     with _held(path) as lacks:
         if lacks:
             with _told_of(lacks):
@@ -527,13 +486,7 @@ def _release(identity: Identity) -> None:
 
 
 def _header_of(path: Path, length: int) -> bytes | None:
-    """The first bytes of a file; None of one that this process has open, which was looked at before.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    """
+    """The first bytes of a file; None of one that this process has open, which was looked at before."""
     with _GUARD:
         if _identity_of(path) in _OPEN:
             return None

@@ -36,41 +36,23 @@ ADVICE: Final = "restore it from a backup"
 class Decision:
     """One entry of the log.
 
-    Attributes
-    ----------
-    number : int
-        Decisions are numbered as they are made, and no number is used twice; 0 while it is not stored.
-    made : str
-        When, in UTC; empty while it is not stored.
-    kind : str
-        One of `KINDS`.
-    sets : tuple of str
-        Of a verdict the query and the answer; of a ``join`` those that show one person, of a ``reject`` those
-        of a proposal that do not, of a ``part`` first those that leave and then those that stay; else the
-        sets that were named or split off.
-    person : int or None
-        The person spoken of. A ``name`` without one makes a person, and so does a ``split`` with a name: the
-        person's number is that of the decision.
-    name : str
-        The name given; a ``split`` without one takes the sets out of the person, and that is all.
-    other : int or None
-        The person into whom ``merge`` leads, the decision that ``undo`` takes back, or how many of the sets
-        of a ``part`` leave.
-    undone : bool
-        Whether a later decision took it back.
-    by : str
-        What the key is called with which a program made it; empty if nobody showed one. It is kept beside the
-        decision, in the events of the gallery.
+    Of a verdict, `sets` are the query and the answer; of a ``join`` those that show one person, of a
+    ``reject`` those of a proposal that do not, of a ``part`` first those that leave and then those that
+    stay; else the sets that were named or split off. A ``name`` without a person makes one, and so does a
+    ``split`` with a name: the person's number is that of the decision. A ``split`` without a name takes the
+    sets out of the person, and that is all. `other` is the person into whom ``merge`` leads, the decision
+    that ``undo`` takes back, or how many of the sets of a ``part`` leave.
     """
 
-    number: int
-    made: str
-    kind: str
+    number: int  # as they are made, and none is used twice; 0 while it is not stored
+    made: str  # when, in UTC; empty while it is not stored
+    kind: str  # one of `KINDS`
     sets: tuple[str, ...] = ()
-    person: int | None = None
+    person: int | None = None  # the person spoken of
     name: str = ""
     other: int | None = None
-    undone: bool = False
+    undone: bool = False  # whether a later decision took it back
+    # What the key is called with which a program made it, as events tell; empty if nobody showed one.
     by: str = ""
 
     @property
@@ -120,13 +102,7 @@ Make = Callable[[list[Decision], list[Pair]], Sequence[Decision]]
 
 
 def everything(connection: sqlite3.Connection, path: Path) -> list[Decision]:
-    """Every decision, in the order in which they were made; none in a gallery of an older format.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If one is not what was written.
-    """
+    """Every decision, in the order in which they were made; none in a gallery of an older format."""
     if schema.found(connection) < 3:
         return []
     sets: dict[int, list[str]] = {}
@@ -194,14 +170,8 @@ def _checksum(decision: Decision) -> bytes:
 class OpenLog:
     """The log of a gallery in a transaction that writes, so that nobody else decides meanwhile.
 
-    Attributes
-    ----------
-    decisions : tuple of Decision
-        In the order in which they were made, those that were added behind the others.
-    apart : tuple of pairs of ids
-        Sets that are certainly of different people.
-    new : list of Decision
-        Those that were added.
+    `decisions` are in the order in which they were made, those that were added behind the others; `new` are
+    these alone. `apart` are pairs of sets that are certainly of different people.
     """
 
     def __init__(
@@ -224,13 +194,7 @@ class OpenLog:
                 raise set_rows.unknown(self._connection, self._path, set_id)
 
     def add(self, drafts: Iterable[Decision]) -> list[Decision]:
-        """Store decisions about sets that are there; they get their numbers, and all of a log one time.
-
-        Raises
-        ------
-        NotFound
-            If a set is not there.
-        """
+        """Store decisions about sets that are there; they get their numbers, and all of a log one time."""
         stored = [self._insert(draft) for draft in drafts]
         self.new += stored
         undone = {one.other for one in stored if one.kind == "undo"}

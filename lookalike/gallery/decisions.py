@@ -51,13 +51,7 @@ def judged(gallery: Gallery) -> Judged:
 
 
 def person_called(gallery: Gallery, name: str) -> Person:
-    """Who is called so, in capitals or not.
-
-    Raises
-    ------
-    NotFound
-        If nobody is; it names those who are called nearly so.
-    """
+    """Who is called so, in capitals or not; or raise NotFound, which names those who are called nearly so."""
     called, people = checked_name(name), {one.name: one for one in said(gallery).people.values()}
     for each, person in people.items():
         if each.casefold() == called.casefold():
@@ -80,27 +74,9 @@ class Judgement(NamedTuple):
 def judge(gallery: Gallery | OpenLog, query: str, targets: Sequence[str], verdict: str) -> list[Judgement]:
     """Say of sets whether they show the query's person: of all given, or, if one is refused, of none.
 
-    Parameters
-    ----------
-    gallery : Gallery or OpenLog
-    query : str
-        Id of a set.
-    targets : sequence of str
-        Ids of others.
-    verdict : str
-        ``same``, ``different`` or ``unsure``. What was said of the pair before is replaced.
-
-    Returns
-    -------
-    list of Judgement
-        One for each target: the new one, or the one that stands if it says this already.
-
-    Raises
-    ------
-    Conflict
-        If it contradicts other decisions, or sets that were seen side by side.
-    NotFound
-        If there is no such set.
+    The verdict, ``same``, ``different`` or ``unsure``, replaces what was said of the pair before. For each
+    target the new one is returned, or the one that stands if it says this already. Raise Conflict if it
+    contradicts other decisions, or sets that were seen side by side.
     """
     if verdict not in VERDICTS:
         raise BadInput(f"a verdict is one of {', '.join(VERDICTS)}, got {verdict!r}")
@@ -126,24 +102,9 @@ def judge(gallery: Gallery | OpenLog, query: str, targets: Sequence[str], verdic
 def name(gallery: Gallery | OpenLog, sets: Sequence[str], name: str, person: int | None = None) -> Person:
     """Say who some sets show, and whatever else was confirmed to show the same person.
 
-    Parameters
-    ----------
-    gallery : Gallery or OpenLog
-    sets : sequence of str
-        Ids.
-    name : str
-        What the person is called. Whoever is called so already, in capitals or not, gets these sets too.
-    person : int, optional
-        The number of a person who gets the sets, whatever the name says.
-
-    Raises
-    ------
-    BadInput
-        If nobody can be called so, for instance as nothing of the name can be seen.
-    Conflict
-        If one of the sets belongs to somebody else, or is known to show somebody else.
-    NotFound
-        If there is no such set or person.
+    Whoever is called so already, in capitals or not, gets these sets too; or the person of a number,
+    whatever the name says. Raise BadInput if nobody can be called so, for instance as nothing of the name
+    can be seen; Conflict if one of the sets belongs to somebody else, or is known to show somebody else.
     """
     asked = _distinct(sets, "sets")
     called = checked_name(name) if person is None else ""
@@ -215,14 +176,7 @@ def split(gallery: Gallery | OpenLog, person: int, sets: Sequence[str], name: st
 def accept(gallery: Gallery | OpenLog, sets: Sequence[str]) -> Decision | None:
     """Say that several sets show one person, who has no name yet; None if that is known already.
 
-    Raises
-    ------
-    BadInput
-        If there are not two sets at least.
-    Conflict
-        If something says that they are of several people.
-    NotFound
-        If there is no such set.
+    Raise Conflict if something says that they are of several people.
     """
     asked = _several(sets)
     with _opened(gallery) as log:
@@ -236,12 +190,8 @@ def accept(gallery: Gallery | OpenLog, sets: Sequence[str]) -> Decision | None:
 def reject(gallery: Gallery | OpenLog, sets: Sequence[str]) -> Decision:
     """Say that sets that were proposed as one person are not: no two of them are proposed again.
 
-    Nothing is said of any two of them: these may be one person, and be judged or named so.
-
-    Raises
-    ------
-    Conflict
-        If they were decided to be one person, for instance on another page a moment ago.
+    Nothing is said of any two of them: these may be one person, and be judged or named so. Raise Conflict if
+    they were decided to be one person, for instance on another page a moment ago.
     """
     asked = _several(sets)
     with _opened(gallery) as log:
@@ -258,14 +208,8 @@ def reject(gallery: Gallery | OpenLog, sets: Sequence[str]) -> Decision:
 def part(gallery: Gallery | OpenLog, leaving: Sequence[str], staying: Sequence[str]) -> Decision:
     """Say that some sets show nobody whom others show, whether or not either are one person.
 
-    Raises
-    ------
-    BadInput
-        If a set is on both sides, or a side has none.
-    Conflict
-        If two of them were decided to be one person.
-    NotFound
-        If there is no such set.
+    Raise BadInput if a set is on both sides, or a side has none; Conflict if two were decided to be one
+    person.
     """
     left, right = (
         sorted(_distinct(leaving, "those that leave")),
@@ -292,22 +236,14 @@ def _several(sets: Sequence[str]) -> list[str]:
 def undo(gallery: Gallery | OpenLog, number: int | None = None) -> Decision | None:
     """Take back a decision, the last one that stands unless a number is given; None if there is none.
 
-    Raises
-    ------
-    NotFound
-        If there is no such decision.
-    Conflict
-        If it is undone already, or if a later decision builds on it.
+    Raise Conflict if it is undone already, or if a later decision builds on it.
     """
     found = undo_all(gallery, None if number is None else [number])
     return found[0] if found else None
 
 
 def undo_all(gallery: Gallery | OpenLog, numbers: Sequence[int] | None) -> list[Decision]:
-    """Take back several decisions, all of them or, if one cannot be, none; see `undo`.
-
-    They are returned the newest first.
-    """
+    """Take back several decisions, all of them or, if one cannot be, none; the newest first, as `undo`."""
     with _opened(gallery) as log:
         found = _to_undo(log.decisions, numbers)
         gone = {decision.number for decision in found}
@@ -452,8 +388,7 @@ def people_table(gallery: Gallery) -> list[Line]:
 def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     """Write a table as comma-separated values; one without rows is empty.
 
-    What a spreadsheet would take for a formula gets an apostrophe in front: names come from anywhere. Write
-    it to a file as ``utf-8-sig``, or spreadsheets garble accents.
+    Names come from anywhere: see `cell`. Write it to a file as ``utf-8-sig``, or spreadsheets garble accents.
     """
     if not rows:
         return ""
@@ -461,10 +396,11 @@ def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     writer = csv.DictWriter(text, list(rows[0]))
     writer.writeheader()
     for row in rows:
-        writer.writerow({column: _cell(value) for column, value in row.items()})
+        writer.writerow({column: cell(value) for column, value in row.items()})
     return text.getvalue()
 
 
-def _cell(value: object) -> object:
+def cell(value: object) -> object:
+    """A value as a spreadsheet may have it: what it would take for a formula gets an apostrophe in front."""
     is_formula = isinstance(value, str) and value.lstrip(" ").startswith(FORMULA)
     return f"'{value}" if is_formula else value

@@ -40,66 +40,35 @@ TABLES: Final = (
 
 @dataclass(frozen=True)
 class Gone:
-    """What left a gallery.
+    """What left a gallery."""
 
-    Attributes
-    ----------
-    event : int
-        The number under which the gallery remembers that something was forgotten.
-    made : str
-        When, in UTC.
-    rows : mapping of str to int
-        How many rows went, by table; only tables that lost some.
-    pictures : int
-        How many faces had a picture.
-    contents, files : tuples of str
-        SHA-256 of the sets, and of the films and photos they were from.
-    files_kept : int
-        Films and photos whose entries stay, since other sets are of them too.
-    barred : mapping of str to int
-        How many entries were barred, by kind.
-    originals : tuple of str
-        Where the films and photos lay, by path within each set.
-    """
-
-    event: int
-    made: str
-    rows: Mapping[str, int]
-    pictures: int
-    contents: tuple[str, ...]
-    files: tuple[str, ...]
-    files_kept: int
-    barred: Mapping[str, int]
-    originals: tuple[str, ...]
+    event: int  # the number under which the gallery remembers that something was forgotten
+    made: str  # when, in UTC
+    rows: Mapping[str, int]  # how many rows went, by table; only tables that lost some
+    pictures: int  # how many faces had one
+    contents: tuple[str, ...]  # SHA-256 of the sets
+    files: tuple[str, ...]  # SHA-256 of the films and photos they were from
+    files_kept: int  # films and photos whose entries stay, since other sets are of them too
+    barred: Mapping[str, int]  # how many entries were barred, by kind
+    originals: tuple[str, ...]  # where the films and photos lay, by path within each set
 
 
 @dataclass
 class Departure:
-    """What is known of sets that leave, set by set, before they do.
+    """What is known of sets that leave, set by set, before they do."""
 
-    Attributes
-    ----------
-    contents : list of str
-        SHA-256 of each set.
-    files, paths : dicts of str to None
-        SHA-256 of the films and photos they are from, and where these lay; each once.
-    pictures : int
-        How many faces have a picture.
-    bars : list of Entry
-        What bars the sets themselves, if asked for.
-    """
-
-    contents: list[str] = field(default_factory=list)
+    contents: list[str] = field(default_factory=list)  # SHA-256 of each set
+    # SHA-256 of the films and photos they are from, each once
     files: dict[str, None] = field(default_factory=dict)
-    paths: dict[str, None] = field(default_factory=dict)
-    pictures: int = 0
-    bars: list[Entry] = field(default_factory=list)
+    paths: dict[str, None] = field(default_factory=dict)  # where these lie, each once
+    pictures: int = 0  # how many faces have one
+    bars: list[Entry] = field(default_factory=list)  # what bars the sets themselves, if asked for
 
     def take(self, connection: sqlite3.Connection, path: Path, set_id: str, bar: bool) -> None:
         """Take down one set; to be barred it is read whole, which a damaged one refuses."""
         row = connection.execute("SELECT content FROM sets WHERE id = ?", (set_id,)).fetchone()
         self.contents.append(str(row[0]))
-        files = media.of_set(connection, path, set_id)
+        files = media.of_sets(connection, path, [set_id])[set_id]
         self.files |= {one.content: None for one in files}
         self.paths |= {one.path: None for one in files}
         self.pictures += sum(one.pictures for one in set_rows.listing(connection, path, [set_id]))
@@ -111,15 +80,8 @@ class Departure:
     ) -> Gone:
         """Write down that they left and bar what must not enter again, in the transaction of the caller.
 
-        Parameters
-        ----------
-        connection : sqlite3.Connection
-        lost : mapping of str to int
-            How many rows went, by table.
-        bar : bool
-            Whether the content of sets and files must not enter again.
-        people : sequence of Entry
-            What people look like who must not enter again.
+        `lost` tells how many rows went, by table; `bar` whether the content of sets and files is barred,
+        `people` what people look like who are.
         """
         entries = [*people, *((Entry("file", content) for content in self.files) if bar else ()), *self.bars]
         kinds = [one.kind for one in dict.fromkeys(entries)]
@@ -127,7 +89,8 @@ class Departure:
         said = {"rows": lost, "contents": self.contents, "files": list(self.files), "barred": kept}
         made = now()
         event = history.insert(connection, "forget", said, made)
-        blocklist.insert(connection, event, entries)
+        if entries:
+            blocklist.insert(connection, event, entries)
         stay = len(self.files) - lost.get("files", 0)
         contents, files, paths = tuple(self.contents), tuple(self.files), tuple(self.paths)
         return Gone(event, made, lost, self.pictures, contents, files, stay, kept, paths)
@@ -136,19 +99,7 @@ class Departure:
 def forget_sets(
     connection: sqlite3.Connection, path: Path, ids: Sequence[str], bar: bool, people: Sequence[Entry]
 ) -> Gone:
-    """Delete sets with everything that tells of them, and write down that it was done.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        In a transaction that writes.
-    path : Path
-    ids : sequence of str
-    bar : bool
-        Whether the content of sets and files must not enter again.
-    people : sequence of Entry
-        What people look like who must not enter again.
-    """
+    """Delete sets with everything that tells of them, and write down that it was done (`Departure.note`)."""
     departure = Departure()
     for set_id in ids:
         if not set_rows.has(connection, set_id):
@@ -157,18 +108,14 @@ def forget_sets(
     before = count_rows(connection)
     delete_sets(connection, path, ids)
     mark_wipe_due(connection)
-    return departure.note(connection, rows_lost(before, count_rows(connection)), bar, people)
+    after = count_rows(connection)
+    lost = {table: before[table] - after[table] for table in TABLES if before[table] > after[table]}
+    return departure.note(connection, lost, bar, people)
 
 
 def count_rows(connection: sqlite3.Connection) -> dict[str, int]:
     """How many rows each table has."""
-    asked = (f"SELECT count(*) FROM {table}" for table in TABLES)
-    return {table: connection.execute(one).fetchone()[0] for table, one in zip(TABLES, asked, strict=True)}
-
-
-def rows_lost(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    """How many rows went, by table; only tables that lost some."""
-    return {table: before[table] - after[table] for table in TABLES if before[table] > after[table]}
+    return {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
 
 
 def delete_sets(connection: sqlite3.Connection, path: Path, ids: Iterable[str]) -> None:
@@ -216,14 +163,6 @@ def find_copies(
 
     A restore or an upgrade leaves the earlier file beside the gallery. What a killed backup left unfinished
     is swept, where that can be told from one that is being made.
-
-    Parameters
-    ----------
-    gallery : Path
-    backups : iterable of str
-        Where backups were put.
-    ids, contents : collections of str
-        Of the sets that were forgotten.
     """
     own = gallery.resolve()
     known = list(dict.fromkeys(map(Path, backups)))
@@ -233,7 +172,7 @@ def find_copies(
         with suppress(OSError):
             near = sorted(folder.iterdir()) if folder == own.parent else []
             near += sorted(folder.glob(f"{atomic.NEW_GALLERY}*/new/*"))
-            beside += [path for path in near if _is_some_gallery(path)]
+            beside += [path for path in near if (path.is_file() and is_gallery(path)) or is_split(path)]
     found = []
     for path in dict.fromkeys([*known, *beside]):
         with suppress(OSError):
@@ -244,10 +183,6 @@ def find_copies(
         elif (held := _holds_any(path, ids, contents)) is not False:
             found.append(Copy(str(path), UNREADABLE if held is None else HOLDS))
     return found
-
-
-def _is_some_gallery(path: Path) -> bool:
-    return (path.is_file() and is_gallery(path)) or is_split(path)
 
 
 def _holds_any(path: Path, ids: Collection[str], contents: Collection[str]) -> bool | None:

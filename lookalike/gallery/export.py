@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import filecmp
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
@@ -57,18 +58,7 @@ class Exported(NamedTuple):
 def format_of(path: Path, given: str | None = None, default: str | None = OWN) -> str:
     """The format that is asked for by name, or by the suffix of a file.
 
-    Parameters
-    ----------
-    path : Path
-    given : str, optional
-        The name.
-    default : str, optional
-        For a suffix that is none of a format; such a path is refused if it is None.
-
-    Raises
-    ------
-    BadInput
-        If there is no such format.
+    `default` is that of a suffix that is none of a format; None refuses such a path.
     """
     found = path.suffix.lower().removeprefix(".") if given is None else given
     if found in (*FORMATS, OWN):
@@ -94,32 +84,18 @@ def export_as(
 ) -> Exported:
     """Write where people are seen into a file for another program.
 
+    All sets are meant, unless ids, a person by name, or the answers of a ranking are given.
+
     Parameters
     ----------
-    gallery : Gallery
     path : Path
         Must not exist. Sidecars, and what has one file for each video if there are several, become a folder.
     format : str
         One of `FORMATS`.
-    ids : sequence of str, optional
-        Which sets; all unless something else is given.
-    person : str, optional
-        All sets of the person who is called so.
-    ranking : Ranking, optional
-        Its answers, in their order.
     rate : float, optional
         Frames a second of videos that do not say.
     start : str, optional
         Time code of the first frame of videos that have none, or none that can be read.
-
-    Raises
-    ------
-    NotFound
-        If there is no such set or person.
-    BadInput
-        If the path exists, or there is nothing to export in this format; it says why.
-    StorageFailed
-        If the disk refuses; then nothing is there.
     """
     if format not in FORMATS:
         raise BadInput(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}")
@@ -129,12 +105,9 @@ def export_as(
         raise BadInput(f"there is nothing to export: no set was chosen, or {gallery.path} is empty")
     title = somebody.name if somebody else ranking.query if ranking else gallery.path.name
     chosen = Selection(gallery, title, seen, somebody, ranking, rate, start)
-    try:
-        _refuse_taken(path)
+    with _writing(path):
         written = FORMATS[format](chosen)
         _put(path, written)
-    except OSError as reason:
-        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
     files = 1 if isinstance(written, bytes) else len(written)
     return Exported(len({one.set_id for one in seen}), len(seen), files, tuple(chosen.remarks))
 
@@ -144,101 +117,47 @@ def _put(path: Path, written: bytes | dict[str, bytes]) -> None:
     if isinstance(written, bytes):
         atomic.write(path, written)
         return
-    with atomic.folder_aside(path.absolute().parent) as aside:
-        new = aside / "new"
-        atomic.make_folder(new)
+    with _folder(path) as new:
         for name, content in written.items():
             atomic.make_folders((new / name).parent)
             atomic.write_new(new / name, content)
-        atomic.rename(new, path)
-    atomic.sync(path.absolute().parent)
 
 
 def export(
     gallery: Gallery, path: Path, ids: Sequence[str] | None = None, pictures: Path | None = None
 ) -> int:
-    """Write sets as one .npz file that `lookalike add` reads, and their pictures as files.
+    """Write sets as one .npz file that `lookalike add` reads; return how many.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        The .npz file; it must not exist. Arrays: ``descriptors`` (N, d), ``image_set`` (N,),
-        ``image_names`` (N,), ``image_sightings`` (N,) (where and how well each face was seen, as JSON; empty
-        if nobody knows), ``set_names`` (S,), ``set_origins`` (S,), ``apart`` (P, 2) (places in `set_names` of
-        sets that are certainly of different people), ``descriptor`` (what made them).
-    ids : sequence of str, optional
-        Which sets; all unless given.
-    pictures : Path, optional
-        Folder for the pictures, one folder a set.
-
-    Returns
-    -------
-    int
-        How many sets were written.
-
-    Raises
-    ------
-    BadInput
-        If the file exists, or there is nothing to export.
-    StorageFailed
-        If the disk refuses; then the file is not there.
+    Their pictures go into another folder if one is given, a folder for each set. Neither file nor folder may
+    be there already. Arrays: ``descriptors`` (N, d), ``image_set`` (N,), ``image_names`` (N,),
+    ``image_sightings`` (N,) (where and how well each face was seen, as JSON; empty if nobody knows),
+    ``set_names`` (S,), ``set_origins`` (S,), ``apart`` (P, 2) (places in `set_names` of sets that are
+    certainly of different people), ``descriptor`` (what made them).
     """
     wanted = gallery.ids() if ids is None else dict.fromkeys(several(ids))
     sets = [gallery.get(id, pictures=pictures is not None) for id in wanted]
     if not sets:
         raise BadInput(f"there is nothing to export: no set was chosen, or {gallery.path} is empty")
     arrays = _arrays(gallery, sets)
-    try:
-        _refuse_taken(path)
+    with _writing(path):
         _write(path, arrays, sets, pictures)
-    except OSError as reason:
-        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
     return len(sets)
 
 
 def export_person(gallery: Gallery, path: Path, name: str) -> int:
-    """Write everything that a gallery holds about a person into a folder, for them to read.
+    """Write everything that a gallery holds about a person into a new folder; return how many sets that is.
 
     ``sets.npz`` is what `export` writes, ``pictures/`` the pictures, ``vectors.npz`` what other models made
-    of the faces (arrays ``names``, then ``0``, ``1`` and so on, one face a row), ``about.json`` all the rest:
-    names, sets, videos and photos, decisions, and where each face was seen.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        The folder; it must not exist.
-    name : str
-        What the person is called.
-
-    Returns
-    -------
-    int
-        How many sets were written.
-
-    Raises
-    ------
-    NotFound
-        If nobody is called so.
-    BadInput, StorageFailed
-        As `export`.
+    of the faces (arrays ``names``, then ``0``, ``1`` and so on, one face a row), ``about.json`` all the
+    rest: names, sets, videos and photos, decisions, and where each face was seen.
     """
     person = find_person(gallery, name)
     sets = [gallery.get(one, pictures=True) for one in person.sets]
     about = json.dumps(_about(gallery, person.number, sets), indent=1, ensure_ascii=False) + "\n"
-    try:
-        _refuse_taken(path)
-        with atomic.folder_aside(path.absolute().parent) as aside:
-            new = aside / "new"
-            atomic.make_folder(new)
-            atomic.write_new(new / "about.json", about.encode("utf-8", "backslashreplace"))
-            atomic.write_new(new / "vectors.npz", _packed(_vectors(gallery, person.sets)))
-            _write(new / "sets.npz", _arrays(gallery, sets), sets, new / "pictures")
-            atomic.rename(new, path)
-        atomic.sync(path.absolute().parent)
-    except OSError as reason:
-        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
+    with _writing(path), _folder(path) as new:
+        atomic.write_new(new / "about.json", about.encode("utf-8", "backslashreplace"))
+        atomic.write_new(new / "vectors.npz", _packed(_vectors(gallery, person.sets)))
+        _write(new / "sets.npz", _arrays(gallery, sets), sets, new / "pictures")
     return len(sets)
 
 
@@ -316,6 +235,27 @@ def _suffix(picture: bytes) -> str:
 
 
 # Writing.
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Refuse a place that is taken, and say what the disk refuses."""
+    try:
+        _refuse_taken(path)
+        yield
+    except OSError as reason:
+        raise StorageFailed(f"{path} cannot be written: {reason.strerror}; nothing was exported") from reason
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[Path]:
+    """A new folder aside, which takes its name at the end of the block."""
+    with atomic.folder_aside(path.absolute().parent) as aside:
+        new = aside / "new"
+        atomic.make_folder(new)
+        yield new
+        atomic.rename(new, path)
+    atomic.sync(path.absolute().parent)
 
 
 def _refuse_taken(path: Path) -> None:

@@ -33,24 +33,12 @@ Taken = TypeVar("Taken")
 
 @dataclass(frozen=True)
 class Derived:
-    """What became of derived tables, by their kinds.
+    """What became of derived tables, by their kinds."""
 
-    Attributes
-    ----------
-    rewritten : tuple of str
-        Brought up to date without the removed sets.
-    deleted : tuple of str
-        Made again when they are needed.
-    looked_at : tuple of str
-        Folders of tables that were looked through.
-    elsewhere : tuple of str
-        Folders of tables from when the gallery lay elsewhere, that could not be reached.
-    """
-
-    rewritten: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-    looked_at: tuple[str, ...] = ()
-    elsewhere: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()  # brought up to date without the removed sets
+    deleted: tuple[str, ...] = ()  # made again when they are needed
+    looked_at: tuple[str, ...] = ()  # folders of tables that were looked through
+    elsewhere: tuple[str, ...] = ()  # folders from when the gallery lay elsewhere, that could not be reached
 
 
 def remove(gallery: Gallery, ids: Sequence[str], track: Track = silent) -> list[str]:
@@ -89,14 +77,6 @@ def take_out(gallery: Gallery, take: Callable[[], Taken], track: Track = silent)
 
     Whatever interrupts this, the gallery remembers that tables may know removed sets: they are deleted when
     it is next opened.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    take : callable
-        Removes the sets.
-    track : callable
-        Shows progress.
     """
     store = TableStore.beside(gallery.path)
     before = store.stored()
@@ -138,9 +118,6 @@ def _later() -> Iterator[None]:
         logger.warning("tables that knew removed sets are deleted when it is opened next: %s", reason)
 
 
-# Forget: sets or a person leave a gallery and all that is derived from it, with a receipt that says so.
-
-
 NOT_REACHED: Final = (
     "original videos, photos and other sources",
     "exports, reports, contact sheets and receipts that were written elsewhere",
@@ -151,39 +128,17 @@ NOT_REACHED: Final = (
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was forgotten where. Only `sets` and `originals` tell who it was: `as_text` leaves them out.
+    """What was forgotten where. Only `sets` and `originals` tell who it was: `as_text` leaves them out."""
 
-    Attributes
-    ----------
-    gallery : str
-        Its path.
-    made : str
-        When, in UTC.
-    gone : Gone
-        What left the gallery: rows by table, content hashes, what was barred.
-    derived : Derived
-        Tables that were rewritten or deleted.
-    is_wiped : bool
-        Whether the file was written anew, so that nothing of it is left there.
-    wipe_due : WipeDue or None
-        Otherwise, what is still to be done; None if the disk would not tell.
-    copies : tuple of Copy
-        Backups and other galleries that hold it still, or may.
-    sets : tuple of str
-        Ids of the sets.
-    originals : tuple of str
-        Where the videos and photos lay; they are not touched.
-    """
-
-    gallery: str
-    made: str
-    gone: Gone
-    derived: Derived
-    is_wiped: bool
-    wipe_due: WipeDue | None
-    copies: tuple[Copy, ...]
-    sets: tuple[str, ...]
-    originals: tuple[str, ...]
+    gallery: str  # its path
+    made: str  # when, in UTC
+    gone: Gone  # what left the gallery: rows by table, content hashes, what was barred
+    derived: Derived  # tables that were rewritten or deleted
+    is_wiped: bool  # whether the file was written anew, so that nothing of it is left there
+    wipe_due: WipeDue | None  # otherwise, what is still to be done; None if the disk would not tell
+    copies: tuple[Copy, ...]  # backups and other galleries that hold it still, or may
+    sets: tuple[str, ...]  # their ids
+    originals: tuple[str, ...]  # where the videos and photos lay; they are not touched
 
     def facts(self) -> dict[str, Any]:
         """All of it but `sets` and `originals`, as JSON values."""
@@ -302,13 +257,7 @@ def _wiped(gallery: Gallery, now: bool) -> tuple[bool, WipeDue | None]:
 
 
 def find_person(gallery: Gallery, name: str) -> Person:
-    """Who has a name, in capitals or not.
-
-    Raises
-    ------
-    NotFound
-        If nobody has.
-    """
+    """Who has a name, in capitals or not."""
     people = {one.name.casefold(): one for one in judged(gallery).people.values()}
     found = people.get(" ".join(name.split()).casefold())
     if found is None:
@@ -325,24 +274,12 @@ def find_person(gallery: Gallery, name: str) -> Person:
 
 @dataclass(frozen=True)
 class Bar:
-    """What one forgetting barred.
+    """What one forgetting barred."""
 
-    Attributes
-    ----------
-    number : int
-        What `unbar` is told.
-    made : str
-        When, in UTC.
-    counts : mapping of str to int
-        How many entries there are, by kind.
-    models : tuple of str
-        By which models the person is recognised; none if only content is barred.
-    """
-
-    number: int
-    made: str
-    counts: Mapping[str, int]
-    models: tuple[str, ...]
+    number: int  # what `unbar` is told
+    made: str  # when, in UTC
+    counts: Mapping[str, int]  # how many entries there are, by kind
+    models: tuple[str, ...]  # by which the person is recognised; none if only content is barred
 
 
 def barred_list(gallery: Gallery) -> list[Bar]:
@@ -354,13 +291,7 @@ def barred_list(gallery: Gallery) -> list[Bar]:
 
 
 def unbar(gallery: Gallery, number: int) -> Bar:
-    """Let in again what one forgetting barred; what was kept for it is wiped.
-
-    Raises
-    ------
-    NotFound
-        If it barred nothing.
-    """
+    """Let in again what one forgetting barred, and wipe what was kept for it; NotFound if that is nothing."""
     for one in barred_list(gallery):
         if one.number == number:
             gallery.unbar(number)

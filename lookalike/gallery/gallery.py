@@ -337,14 +337,13 @@ class Gallery:
         Parameters
         ----------
         faceset : FaceSet
-            The set.
         descriptor : str
             What made its faces, for instance ``lbp:rows=6,columns=5``; the first set fixes it for all.
 
         Returns
         -------
         bool
-            True if added, False if the same set is there already.
+            False if the same set is there already.
 
         Raises
         ------
@@ -360,19 +359,15 @@ class Gallery:
     def add_together(
         self, sets: Sequence[FaceSet], apart: Iterable[tuple[str, str]] = (), descriptor: str = "array"
     ) -> None:
-        """Add sets that were seen together, all of them or none.
+        """Add sets that were seen together, all of them or none; errors are those of `add`.
 
         Parameters
         ----------
         sets : sequence of FaceSet
         apart : iterable of pairs of ids, of these sets or of the gallery, certainly of different people
+            NotFound if one is not there.
         descriptor : str
             What made the faces.
-
-        Raises
-        ------
-        Conflict, NotFound
-            As `add`, or if one of a pair is not there.
         """
         for faceset in sets:
             set_rows.check(faceset, descriptor)
@@ -381,18 +376,14 @@ class Gallery:
             media.refuse_barred(self.path, self._barred.read(connection, self.path), sets, descriptor)
             for faceset in sets:
                 set_rows.add(connection, self.path, faceset, descriptor)
-            media.insert_pairs(connection, pairs_apart, set_rows.lookup(connection, self.path))
+            media.insert_pairs(connection, self.path, pairs_apart)
 
     def remove(self, ids: Iterable[str]) -> list[str]:
-        """Remove sets, all of them or none, then wipe what they leave behind in the file.
+        """Remove sets, all of them or none, then wipe what they leave behind in the file; return their ids.
 
-        The wipe rewrites the whole file (`purge` says why), at once if it is small. It stays due if the file
-        is large, somebody is reading meanwhile, or we are killed: `wipe_due` tells, `wipe` does it.
-
-        Parameters
-        ----------
-        ids : iterable of str
-            Which sets; they are returned, each once, in the order given. NotFound if one is not there.
+        The wipe rewrites the whole file (`opened` says why), at once if it is small. It stays due if the
+        file is large, somebody is reading meanwhile, or we are killed: `wipe_due` tells, `wipe` does it.
+        NotFound if one of them is not there.
         """
         asked = list(dict.fromkeys(set_rows.several(ids)))
         if not asked:
@@ -409,16 +400,11 @@ class Gallery:
         Parameters
         ----------
         ids : iterable of str
-            Which sets, one at least.
+            Which sets, one at least. NotFound if one is not there; then none is removed.
         bar : bool
             Whether the content of the sets and of their files is blocked.
         people : iterable of Entry
             What people look like who are blocked.
-
-        Raises
-        ------
-        NotFound
-            If one of them is not there; then none is removed.
         """
         asked = list(dict.fromkeys(set_rows.several(ids)))
         if not asked:

@@ -54,13 +54,7 @@ def insert(
 
 
 def everything(connection: sqlite3.Connection, path: Path) -> list[Event]:
-    """Every event, in the order in which they happened; none in a gallery of an older format.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If an entry is none.
-    """
+    """Every event, in the order in which they happened; none in a gallery of an older format."""
     if schema.found(connection) < SINCE:
         return []
     found = []
@@ -109,13 +103,7 @@ def forget_backup(connection: sqlite3.Connection, number: int) -> None:
 
 
 def backups(connection: sqlite3.Connection, path: Path) -> list[Backup]:
-    """Every copy that was noted, oldest first; none in a gallery of an older format.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If an entry is none.
-    """
+    """Every copy that was noted, oldest first; none in a gallery of an older format."""
     if schema.found(connection) < SINCE:
         return []
     found = []

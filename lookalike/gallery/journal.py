@@ -67,25 +67,13 @@ CAN_ASK: Final = hasattr(os, "pread")
 
 
 class Commit(NamedTuple):
-    """Which commit a gallery is at.
+    """Which commit a gallery is at."""
 
-    Attributes
-    ----------
-    gallery : str
-        Which gallery it is, whatever its file is called.
-    number : int
-        How many commits there were.
-    mark, before : str
-        What tells this commit, and the one before it, from all others.
-    is_open : bool
-        Whether later commits may lie in the journal alone.
-    """
-
-    gallery: str
-    number: int
-    mark: str
-    before: str
-    is_open: bool
+    gallery: str  # which gallery it is, whatever its file is called
+    number: int  # how many commits there were
+    mark: str  # what tells this commit from all others
+    before: str  # the mark of the one before it
+    is_open: bool  # whether later commits may lie in the journal alone
 
     def __str__(self) -> str:
         state = "open" if self.is_open else "done"
@@ -117,13 +105,8 @@ def found(connection: sqlite3.Connection) -> Commit | None:
 def count(connection: sqlite3.Connection, is_open: bool = True, anew: bool = False) -> Commit:
     """Count a commit, at the end of the transaction that is to be one.
 
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-    is_open : bool
-        Whether it may lie in the journal alone.
-    anew : bool
-        Whether this is the first commit of a gallery of its own, as a copy is.
+    `is_open` says whether it may lie in the journal alone, `anew` whether it is the first commit of a
+    gallery of its own, as a copy is.
     """
     known = None if anew else found(connection)
     mark = secrets.token_hex(8)
@@ -147,22 +130,8 @@ def show_open(connection: sqlite3.Connection, gallery: Path, handle: int, own: C
 
     Who reads an old version meanwhile keeps it from saying so. Nobody is to wait long for that, nor twice:
     then a copy that is made without the journal until the reader has ended cannot be told from a whole one.
-    A long journal is brought into the file, too.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-    gallery : Path
-    handle : int
-        The open file.
-    own : Commit
-        The commit.
-    told : Told
-        What the last call of this connection returned.
-
-    Returns
-    -------
-    Told
+    A long journal is brought into the file, too. `handle` is the open file, `own` the commit, `told` what the
+    last call of this connection returned.
     """
     with suppress(OSError):
         if (size_of(gallery) or 0) >= LONG:
@@ -205,15 +174,7 @@ def _is_told(held: Commit | None, own: Commit, told: int, gallery: Path) -> bool
 
 
 def empty_journal(connection: sqlite3.Connection, wait: float) -> bool:
-    """Bring all changes into the file, zeros over removed rows among them; False if others are reading.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Outside any transaction.
-    wait : float
-        Seconds to wait for those who read or write.
-    """
+    """Bring all changes into the file, zeros over removed rows too; False if others are reading."""
     with waiting(connection, wait):
         try:
             return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -235,14 +196,7 @@ def waiting(connection: sqlite3.Connection, wait: float) -> Iterator[None]:
 
 
 def settle(connection: sqlite3.Connection, gallery: Path) -> bool:
-    """Bring the whole journal into the file, and let it say that it is done; False if others use it.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Outside any transaction.
-    gallery : Path
-    """
+    """Bring the whole journal into the file, and let it say that it is done; False if others use it."""
     try:
         known = found(connection)
         if known is None or not (known.is_open or size_of(gallery)):
@@ -292,13 +246,7 @@ def closing_alone(gallery: Path) -> Iterator[None]:
 def settle_closed(gallery: Path, handle: int) -> None:
     """Settle a file whose journal went as it was closed, though whoever kept it from settling is dead by now.
 
-    SQLite deletes a journal only after all of it was brought into the file.
-
-    Parameters
-    ----------
-    gallery : Path
-    handle : int
-        The open file.
+    SQLite deletes a journal only after all of it was brought into the file. `handle` is the open file.
     """
     held = in_file(handle)
     if held is None or not held.is_open or size_of(gallery) is not None or _is_used(gallery):
@@ -369,18 +317,7 @@ def belongs(held: Commit | None, journal: list[Commit]) -> bool:
 def lacks(gallery: Path, handle: int) -> str:
     """Why a file can only be read, found out before SQLite opens it, as a sentence; empty if it may change.
 
-    A journal that is not of this file is set aside, and that is logged.
-
-    Parameters
-    ----------
-    gallery : Path
-    handle : int
-        The open file.
-
-    Raises
-    ------
-    StorageFailed
-        If somebody uses a journal that is not of this file.
+    A journal that is not of this file is set aside, and that is logged; StorageFailed if somebody uses it.
     """
     for tried in range(TRIES):
         # Whoever closes it at this moment may take longer than all tries: the last one waits for that.

@@ -27,36 +27,15 @@ ADVICE: Final = "restore it from a backup"
 
 @dataclass(frozen=True)
 class MediaFile:
-    """One file that was looked at for faces.
+    """One file that was looked at for faces."""
 
-    Parameters
-    ----------
-    content : str
-        SHA-256 of its bytes, in hexadecimal: what makes it the same file wherever it lies.
-    path : str
-        Where it lay when it was last seen.
-    size : int
-        Bytes.
-    changed : int
-        When it was last changed, in nanoseconds as the file system tells.
-    kind : str
-        ``video`` or ``photo``.
-    settings : str
-        How it was looked at.
-    remark : str
-        What is to be said about it, for instance that it is cut short; empty if nothing is.
-    captured : str or None
-        When it was taken, as it says itself: a time of ISO 8601 to the second, with its offset from UTC if
-        the file tells one. Empty if it does not say; None if it was not asked yet.
-    """
-
-    content: str
-    path: str
-    size: int
-    changed: int
-    kind: str
-    settings: str = ""
-    remark: str = ""
+    content: str  # SHA-256 of its bytes, in hexadecimal: what makes it the same file wherever it lies
+    path: str  # where it lay when it was last seen
+    size: int  # bytes
+    changed: int  # when it was last changed, in nanoseconds as the file system tells
+    kind: str  # `video` or `photo`
+    settings: str = ""  # how it was looked at
+    remark: str = ""  # what is to be said about it, for instance that it is cut short; empty if nothing is
     captured: str | None = None
 
     def __post_init__(self) -> None:
@@ -104,17 +83,8 @@ def everything(connection: sqlite3.Connection, where: Path) -> list[MediaFile]:
     return _select(connection, where, "1 ORDER BY path, content")
 
 
-def of_set(connection: sqlite3.Connection, where: Path, set_id: str) -> list[MediaFile]:
-    """The files that a set has faces of, by path."""
-    asked = (
-        "number IN (SELECT file_number FROM set_files JOIN sets ON set_number = sets.number WHERE id = ?)"
-        " ORDER BY path, content"
-    )
-    return _select(connection, where, asked, storable(set_id))
-
-
 def of_sets(connection: sqlite3.Connection, where: Path, ids: Iterable[str]) -> dict[str, list[MediaFile]]:
-    """As `of_set`, of several sets; those that the gallery has not are left out."""
+    """The files that each set has faces of, by path; sets that the gallery has not are left out."""
     found: dict[str, list[MediaFile]] = {}
     checked: dict[tuple[object, ...], MediaFile] = {}  # a film has many sets
     has_files = schema.found(connection) >= 2
@@ -252,26 +222,13 @@ def _checksum(file: MediaFile) -> bytes:
 
 @dataclass(frozen=True)
 class Filed:
-    """What is to be kept of one file.
-
-    Parameters
-    ----------
-    file : MediaFile
-    new : sequence of FaceSet
-        Sets that begin with this file.
-    grown : sequence of FaceSet
-        More faces of sets that are in the gallery.
-    apart : sequence of pairs of ids
-        Sets that are certainly of different people.
-    descriptor : str
-        What made the faces.
-    """
+    """What is to be kept of one file."""
 
     file: MediaFile
-    new: Sequence[FaceSet]
-    grown: Sequence[FaceSet]
-    apart: Sequence[Pair]
-    descriptor: str
+    new: Sequence[FaceSet]  # sets that begin with this file
+    grown: Sequence[FaceSet]  # more faces of sets that are in the gallery
+    apart: Sequence[Pair]  # pairs of sets that are certainly of different people
+    descriptor: str  # what made the faces
 
     def __post_init__(self) -> None:
         if not isinstance(self.file, MediaFile):
@@ -295,7 +252,7 @@ def keep(connection: sqlite3.Connection, path: Path, given: Filed, barred: Barre
         set_rows.append(connection, path, faceset, given.descriptor)
     number = insert(connection, given.file)
     link(connection, number, (faceset.id for faceset in (*given.new, *given.grown)))
-    insert_pairs(connection, given.apart, set_rows.lookup(connection, path))
+    insert_pairs(connection, path, given.apart)
     return True
 
 
@@ -323,12 +280,12 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     return [(one, other) for one, other in found]
 
 
-def insert_pairs(connection: sqlite3.Connection, pairs: Iterable[Pair], lookup: set_rows.Lookup) -> None:
+def insert_pairs(connection: sqlite3.Connection, path: Path, pairs: Iterable[Pair]) -> None:
     """Write pairs of sets that are there; those known already are left as they are."""
     for pair in pairs:
         for set_id in pair:
-            if reason := lookup(set_id):
-                raise reason
+            if not set_rows.has(connection, set_id):
+                raise set_rows.unknown(connection, path, set_id)
         connection.execute(
             "INSERT OR IGNORE INTO apart VALUES (?, ?, ?)", (*sorted(pair), _pair_checksum(*pair))
         )
@@ -350,13 +307,7 @@ def names_pair_of(connection: sqlite3.Connection, set_id: str) -> bool:
 
 
 def pairs_apart(connection: sqlite3.Connection, path: Path) -> list[Pair]:
-    """Every pair of ids, the smaller id first, in order.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If a pair is not one that was written.
-    """
+    """Every pair of ids, the smaller id first, in order."""
     if schema.found(connection) < 2:
         return []
     return _checked_pairs(path, connection.execute(_asked_pairs(connection)).fetchall())

@@ -22,24 +22,12 @@ ADVICE: Final = "restore it from a backup"
 
 @dataclass(frozen=True)
 class Model:
-    """What made vectors of faces, and for how many faces of the gallery.
+    """What made vectors of faces, and for how many faces of the gallery."""
 
-    Parameters
-    ----------
-    name : str
-        For instance ``lbp:rows=6,columns=5``.
-    dimension : int
-        How many numbers describe a face.
-    is_current : bool
-        Whether its vectors are those that sets are read with.
-    faces : int
-        How many faces it has described; the current model has described all.
-    """
-
-    name: str
-    dimension: int
-    is_current: bool
-    faces: int
+    name: str  # for instance `lbp:rows=6,columns=5`
+    dimension: int  # how many numbers describe a face
+    is_current: bool  # whether its vectors are those that sets are read with
+    faces: int  # how many it has described; the current model has described all
 
 
 # Asking.
@@ -83,16 +71,11 @@ def vectors(connection: sqlite3.Connection, path: Path, set_id: str, name: str) 
     number = _number(connection, name)
     known = {model.name: model for model in everything(connection, path) if not model.is_current}
     if number is None or name not in known:
-        raise no_vectors(path, name)
+        raise NotFound(f"{path} has no vectors made by {name!r} beside its own: ask for one of its models")
     asked = "SELECT 1 FROM vectors JOIN faces ON face = faces.number JOIN sets ON set_number = sets.number"
     if connection.execute(f"{asked} WHERE id = ? AND model = ? LIMIT 1", (set_id, number)).fetchone() is None:
         return np.empty((0, known[name].dimension), dtype=np.float32)
     return read(connection, path, set_id, known[name], number)
-
-
-def no_vectors(path: Path, name: str) -> NotFound:
-    """The error for a model that is not beside the current one."""
-    return NotFound(f"{path} has no vectors made by {name!r} beside its own: ask for one of its models")
 
 
 def _number(connection: sqlite3.Connection, name: str) -> int | None:
@@ -142,31 +125,16 @@ def _settled(connection: sqlite3.Connection, path: Path, name: str, dimension: i
     number, found = connection.execute(
         "SELECT number, dimension FROM models WHERE name = ?", (name,)
     ).fetchone()
-    refuse_other_dimension(path, name, found, dimension)
-    return int(number)
-
-
-def refuse_other_dimension(path: Path, name: str, found: int, dimension: int) -> None:
-    """Refuse vectors of another length than a model gave before."""
     if found != dimension:
         raise Conflict(
             f"{path} holds vectors of {found} numbers made by {name!r}, those given have {dimension}: "
             f"describe all sets by one model"
         )
+    return int(number)
 
 
 def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
-    """Let the current model and another change places, with their vectors; content hashes follow.
-
-    Raises
-    ------
-    NotFound
-        If nothing was described by that model.
-    Conflict
-        If it has not described every face.
-    GalleryUnreadable
-        If a vector of either does not fit its checksum.
-    """
+    """Let the current model and another change places (`in_use`), with vectors and content hashes."""
     there = everything(connection, path)
     known = {model.name: model for model in there}
     current = in_use(path, there, name)
@@ -192,15 +160,7 @@ def use(connection: sqlite3.Connection, path: Path, name: str) -> None:
 
 
 def in_use(path: Path, there: Sequence[Model], name: str) -> Model:
-    """The current model, which another of these may follow if that has described every face.
-
-    Raises
-    ------
-    NotFound
-        If nothing was described by the other.
-    Conflict
-        If it has not described every face.
-    """
+    """The current model, which another may follow (NotFound, Conflict) that has described every face."""
     known = {model.name: model for model in there}
     current = next((model for model in there if model.is_current), None)
     if name not in known or current is None:

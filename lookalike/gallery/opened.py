@@ -77,19 +77,10 @@ def _folders(connection: Connection) -> list[str]:
 
 
 class Opened:
-    """One gallery file, its connection and the wipe that removals owe.
+    """One gallery file, its connection and the wipe that removals owe; parameters are those of `Gallery`.
 
     Short operations share one connection behind a lock, which is simpler than a connection for each thread
     and leaves none behind when a thread ends; long reading gets one of its own, so that it holds up nobody.
-
-    Parameters
-    ----------
-    path : path
-        The gallery file, as errors name it.
-    is_new : bool
-        Make an empty gallery if there is none.
-    wait : float
-        Seconds to wait for another process that is writing.
     """
 
     def __init__(self, path: str | Path, is_new: bool, wait: float) -> None:
@@ -224,14 +215,8 @@ class Opened:
     def catch_up(self, wait: float = 0.0, derived: bool = False) -> None:
         """Do the wipe that removals owe, unless it is to be gathered with others; what prevents it is logged.
 
-        The sets are removed already. Of a large file whose wipe waits, the journal at least is emptied.
-
-        Parameters
-        ----------
-        wait : float
-            Seconds to wait for those who read or write.
-        derived : bool
-            Whether derived tables go too, unless whoever removed sets has seen to them.
+        The sets are removed already. Of a large file whose wipe waits, the journal at least is emptied. With
+        `derived`, derived tables go too, unless whoever removed sets has seen to them.
         """
         with self.lock:
             connection = self.connection
@@ -287,13 +272,7 @@ class Opened:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES ('derived', ?)", (json.dumps(left),))
 
     def wipe(self) -> None:
-        """Do the wipe that removals owe, however large the file.
-
-        Raises
-        ------
-        StorageFailed
-            If others are reading or writing, or the disk refuses: the wipe stays due.
-        """
+        """Do the wipe that removals owe, however large the file; StorageFailed leaves it due."""
         with self.lock, in_words(self.path):
             due = file_wipe_due(self.connection)
             if due is not None and not self._wiped(due, self.wait, is_time=True):
@@ -345,15 +324,10 @@ class Version:
 
 
 def checked_version(gallery: Gallery) -> Version:
-    """The version that a gallery has now, in which every set has all its faces.
+    """The version that a gallery has now, in which every set has all its faces; GalleryUnreadable if not.
 
     No face is read, so this is done before every search; of one version of an open gallery it is found out
     once.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If faces are missing, or what made them is not known any more.
     """
     with gallery._opened.transaction() as connection:
         version = set_rows.version(connection)
@@ -421,24 +395,11 @@ def wrong_counts(connection: sqlite3.Connection) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class WipeDue:
-    """A wipe of the gallery file that is still to be done.
+    """A wipe of the gallery file that is still to be done."""
 
-    Attributes
-    ----------
-    since : str
-        When the first set was removed that it is for, in UTC; empty if that is not known.
-    bytes : int
-        The size of the file, which is written anew.
-    seconds : int
-        How long that takes, about.
-    is_overwritten : bool
-        Whether the removed rows are overwritten with zeros and the journal is empty, so that only copies
-        which SQLite left in free space can be there. False while others read what was removed.
-    """
-
-    since: str
-    bytes: int
-    seconds: int
+    since: str  # when the first set was removed that it is for, in UTC; empty if that is not known
+    bytes: int  # the size of the file, which is written anew
+    seconds: int  # how long that takes, about
     is_overwritten: bool
 
     @property
@@ -476,14 +437,7 @@ def is_wipe_due(connection: sqlite3.Connection) -> bool:
 
 
 def file_wipe_due(connection: sqlite3.Connection, overwritten: str | None = None) -> WipeDue | None:
-    """The wipe of the file that is due, if one is.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-    overwritten : str, optional
-        The mark that stood before the journal was last emptied.
-    """
+    """The wipe of the file that is due; `overwritten` is the mark before the journal was last emptied."""
     found = file_mark(connection)
     if found is None:
         return None
@@ -508,20 +462,7 @@ def settle_derived_mark(connection: sqlite3.Connection, mark: str) -> None:
 
 
 def wipe_file(connection: sqlite3.Connection, wait: float) -> bool:
-    """Write the file anew if a wipe is due.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Outside any transaction.
-    wait : float
-        Seconds to wait for those who read or write.
-
-    Returns
-    -------
-    bool
-        False if others were still reading or writing: the wipe stays due.
-    """
+    """Write the file anew if a wipe is due, outside any transaction; False if others still read or write."""
     found = file_mark(connection)
     if found is None:
         return True

@@ -117,13 +117,7 @@ class Ties:
 
 
 class Verdicts:
-    """What all decisions taken in so far say.
-
-    Parameters
-    ----------
-    apart : iterable of pairs of ids
-        Sets that are certainly of different people. What the user decided counts for more.
-    """
+    """What all decisions taken in so far say; these count for more than that sets were seen apart."""
 
     def __init__(self, apart: Iterable[Pair] = ()) -> None:
         self.names: dict[int, str] = {}
@@ -173,20 +167,10 @@ class Verdicts:
     # Taking in.
 
     def take(self, decision: Decision, new: bool = False) -> None:
-        """Take a decision in, or refuse it and stay as before.
+        """Take a decision that stands in, or refuse it (Conflict) and stay as before; ``undo`` says nothing.
 
-        Parameters
-        ----------
-        decision : Decision
-            One that stands. ``undo`` says nothing here.
-        new : bool
-            Whether it is only about to be stored: then it is held against sets seen side by side too. These
-            may have come to be known after older decisions, which count for more.
-
-        Raises
-        ------
-        Conflict
-            If it contradicts those taken in.
+        One that is `new`, only about to be stored, is held against sets seen side by side too. These may
+        have come to be known after older decisions, which count for more.
         """
         if decision.kind in VERDICTS:
             self._take_verdict(decision, new)
@@ -373,15 +357,7 @@ class Person:
 
 
 class Judged:
-    """What all decisions together say.
-
-    Parameters
-    ----------
-    log : iterable of Decision
-        In the order in which they were made.
-    apart : iterable of pairs of ids
-        Sets that were seen side by side.
-    """
+    """What all decisions together say; `apart` are pairs of sets that were seen side by side."""
 
     def __init__(self, log: Iterable[Decision], apart: Iterable[Pair] = ()) -> None:
         self.verdicts = folded(log, apart)
@@ -485,14 +461,7 @@ def drop_sets(connection: sqlite3.Connection, path: Path, ids: Collection[str]) 
 
 
 def without_sets(log: Sequence[Decision], removed: Collection[str]) -> list[Decision]:
-    """The log without some sets; each decision has the number that it had.
-
-    Parameters
-    ----------
-    log : sequence of Decision
-    removed : collection of str
-        Ids of sets.
-    """
+    """The log without some sets; each decision has the number that it had."""
     shorter = [
         _shorter(decision, removed)
         for decision in log

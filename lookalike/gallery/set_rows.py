@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -34,8 +34,6 @@ KINDS: Final[tuple[type | set[type], ...]] = (str, str, int, int, str, TIME, TIM
 HINTS: Final = ("model_file", "successor_told")
 Version = tuple[int, int]
 Named = TypeVar("Named")
-# What is to be said of an id that is not there; None if it is.
-Lookup = Callable[[str], NotFound | None]
 
 
 # The lists, without reading a face.
@@ -221,11 +219,6 @@ def unknown(connection: sqlite3.Connection, path: Path, set_id: object) -> NotFo
     return NotFound(f"{path} has no set {set_id!r} among its {holds}: {hint}")
 
 
-def lookup(connection: sqlite3.Connection, path: Path) -> Lookup:
-    """How ids are looked up in one gallery file."""
-    return lambda set_id: None if has(connection, set_id) else unknown(connection, path, set_id)
-
-
 def several(ids: Iterable[Named]) -> Iterable[Named]:
     """Refuse one id where a list of them is asked for: its letters would be taken for ids."""
     if isinstance(ids, str):
@@ -330,10 +323,7 @@ def refuse_other_kind(path: Path, faceset: FaceSet, descriptor: str, kind: str, 
 def add(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor: str) -> bool:
     """Write a set unless the same is there already; whether it was written.
 
-    Raises
-    ------
-    Conflict
-        If the id is taken by other content, or the faces are of another descriptor or dimension.
+    Raise Conflict if the id is taken by other content, or the faces are of another descriptor or dimension.
     """
     settle_kind(connection, path, faceset, descriptor)
     content = faceset.content_hash()
@@ -361,12 +351,8 @@ def add(connection: sqlite3.Connection, path: Path, faceset: FaceSet, descriptor
 def append(connection: sqlite3.Connection, path: Path, more: FaceSet, descriptor: str) -> None:
     """Write more faces of a set behind those it has.
 
-    Raises
-    ------
-    NotFound
-        If there is no such set.
-    Conflict
-        If they are of another descriptor or dimension, or know more or less about each face.
+    Raise NotFound if there is no such set; Conflict if they are of another descriptor or dimension, or know
+    more or less about each face.
     """
     # All of it is read and held against its checksums: what is damaged must not get a new one.
     present = get(connection, path, more.id, pictures=True)
@@ -435,25 +421,8 @@ def read(
 ) -> FaceSet | None:
     """Read one set back, or None if there is no such set.
 
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Inside a transaction, so that the set and its faces are of one version.
-    path : Path
-        The gallery, which errors name.
-    set_id : str
-        Which set.
-    dimension : int
-        How many numbers a descriptor must have.
-    pictures : bool
-        Whether to read the pictures too.
-    seen : bool
-        Whether to read where the faces were seen.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If a face is missing, of another length, or does not fit its checksum.
+    Inside a transaction, so that the set and its faces are of one version. `seen` asks where the faces were
+    seen, too. Raise GalleryUnreadable if a face is missing, of another length, or does not fit its checksum.
     """
     is_sealed = schema.found(connection) >= schema.SEALED_SINCE
     row = connection.execute(
@@ -516,18 +485,7 @@ def append_sightings(
 ) -> None:
     """Write where more faces of a set were seen; what all add up to is noted beside the set.
 
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        In a transaction that writes.
-    number, set_id : int, str
-        The set.
-    before : sequence of str
-        What `written_sightings` read of the faces it has.
-    faces : sequence of int
-        Row numbers of the faces that are new.
-    seen : sequence of Sighting
-        Where they were seen.
+    `before` is what `written_sightings` read of the faces it has, `faces` the row numbers of the new ones.
     """
     texts = [one.as_text() for one in seen]
     connection.executemany("INSERT INTO sightings VALUES (?, ?)", zip(faces, texts, strict=True))
@@ -560,13 +518,7 @@ def written_sightings(connection: sqlite3.Connection, path: Path, number: int, s
 def read_sightings(
     connection: sqlite3.Connection, path: Path, number: int, set_id: str
 ) -> tuple[Sighting, ...]:
-    """Read where the faces of a set were seen; empty if that is not known.
-
-    Raises
-    ------
-    GalleryUnreadable
-        If they are not those that were written, all of them.
-    """
+    """Read where the faces of a set were seen; empty if that is not known."""
     try:
         texts = written_sightings(connection, path, number, set_id)
         found = tuple(map(Sighting.from_text, texts))

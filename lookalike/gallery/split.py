@@ -67,25 +67,9 @@ def merge(folder: str | Path, path: str | Path, track: Track = silent, wait: flo
     pairs, decisions, history, what is barred, hints. Derived tables are made again when they are needed. The
     folder is noted as a backup, so that `forget` names it. Who is killed at any moment has made no file.
 
-    Parameters
-    ----------
-    folder : path
-        The split gallery.
-    path : path
-        The gallery file to make.
-    track : callable
-        Shows progress.
-    wait : float
-        Seconds to wait for another process that is writing.
-
-    Raises
-    ------
-    BadInput
-        If the folder is no split gallery.
-    Conflict
-        If there is something at `path` already.
-    NotFound, GalleryUnreadable, StorageFailed
-        If there is no such folder, a file is missing or damaged, or the disk refuses.
+    Raise BadInput if the folder is no split gallery; Conflict if there is something at `path` already;
+    NotFound, GalleryUnreadable or StorageFailed if there is no such folder, a file is missing or damaged, or
+    the disk refuses.
     """
     source, target = Path(folder), Path(path).absolute()
     if not source.exists():
@@ -221,13 +205,7 @@ def _leave(connection: Connection, ids: list[str]) -> None:
 
 
 class _Copier:
-    """Copies shards into one file, in one transaction of it: row by row, with new numbers.
-
-    Parameters
-    ----------
-    whole : Connection
-        The new file.
-    """
+    """Copies shards into one new file, in one transaction of it: row by row, with new numbers."""
 
     def __init__(self, whole: Connection) -> None:
         self._whole = whole

@@ -32,20 +32,11 @@ ASIDE = (atomic.NEW_GALLERY, atomic.WRITING)
 
 @dataclass(frozen=True)
 class Shelved:
-    """One table folder.
-
-    Parameters
-    ----------
-    path : Path
-    stored : StoredTables or None
-        Its arrays, if they can be opened and are those that were saved.
-    findings : tuple of Finding
-        What is wrong with its files.
-    """
+    """One table folder."""
 
     path: Path
-    stored: StoredTables | None
-    findings: tuple[Finding, ...]
+    stored: StoredTables | None  # its arrays, if they can be opened and are those that were saved
+    findings: tuple[Finding, ...]  # what is wrong with its files
 
 
 def paths(folder: Path) -> list[Path]:
@@ -132,9 +123,6 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-# Verify: read all of a gallery and of what is derived from it, tell what is wrong, mend what can be.
-
-
 UNFINISHED: Final = "unfinished "
 
 
@@ -202,16 +190,7 @@ def verify(gallery: Gallery | str | Path, track: Track = silent) -> list[Finding
 
 
 def repair(gallery: Gallery, findings: Sequence[Finding], track: Track = silent) -> Repaired:
-    """Delete the derived tables that are not sound, and make them again where the gallery allows it.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    findings : sequence of Finding
-        As `verify` returned them.
-    track : callable
-        Shows progress.
-    """
+    """Delete the derived tables of which `verify` found something, and make them again where possible."""
     bad = {Path(one.where) for one in findings if one.is_derived}
     store = TableStore.beside(gallery.path)
     kinds = {path: _kind(path) for path in bad}

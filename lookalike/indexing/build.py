@@ -79,13 +79,7 @@ def index_loose(
     preparation: Preparation | str,
     hold: Hold,
 ) -> Tables:
-    """Prepare sets and compare all pairs, keeping so many neighbours of each.
-
-    Raises
-    ------
-    BadInput
-        If there are no sets, two have one name, or they are described differently.
-    """
+    """Prepare sets and compare all pairs, keeping so many neighbours of each."""
     sets = _listed(given)
     if not sets:
         raise BadInput("there are no sets to search: give at least one")
@@ -192,21 +186,8 @@ def update_index(
 ) -> StoredTables | None:
     """Bring an index up to date after sets were removed, without reading manifests again.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    old : StoredTables
-        The index.
-    tables : sequence of StoredTables
-        All that lay beside the gallery before.
-    track : callable
-        Shows progress.
-
-    Returns
-    -------
-    StoredTables or None
-        None if it is to be made anew when it is needed: the gallery is empty, the preparation knew a removed
-        set, or somebody removes more sets meanwhile.
+    `tables` are all that lay beside the gallery before. None if it is to be made anew when it is needed: the
+    gallery is empty, the preparation knew a removed set, or somebody removes more sets meanwhile.
     """
     similarity, preparation = old.made_by
     part: SetSimilarity = registry.build("similarities", similarity)

@@ -27,6 +27,8 @@ from lookalike.progress import Before, Task, Track, counted, silent
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import SetSimilarity
 
+logger = logging.getLogger(__name__)
+
 Made = TypeVar("Made")
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -42,18 +44,8 @@ def kept(
 ) -> Made:
     """Find what was made earlier, or make it, and keep it if there is a gallery that it fits.
 
-    Parameters
-    ----------
-    gallery : Gallery, optional
-        The gallery the tables belong to.
-    tables : Tables
-    kind : str
-        What it is; of each kind the newest is kept.
-    shaped_by : str
-        Everything that shapes it besides the tables.
-    make : callable
-    to_arrays, from_arrays : callables
-        How it is stored; ``from_arrays`` raises BadInput for what it cannot use, which is made again.
+    `kind` says what it is (of each kind the newest is kept), `shaped_by` all that shapes it besides the
+    tables. `from_arrays` raises BadInput for what it cannot use, which is made again.
     """
     if gallery is None:
         return make()
@@ -76,6 +68,30 @@ def kept(
     if not _fits(gallery, tables):
         store.drop(kind)  # the gallery changed meanwhile: nothing may be kept of a set that left it
     return made
+
+
+def kept_if_possible(
+    what: str,
+    gallery: Gallery | None,
+    tables: Tables,
+    kind: str,
+    shaped_by: str,
+    make: Callable[[], Made],
+    to_arrays: Callable[[Made], Arrays],
+    from_arrays: Callable[[Arrays], Made],
+) -> Made:
+    """As `kept`, where a disk that refuses is only logged: a gallery that may be read may be asked."""
+    made: list[Made] = []
+
+    def once() -> Made:
+        made.append(make())
+        return made[-1]
+
+    try:
+        return kept(gallery, tables, kind, shaped_by, once, to_arrays, from_arrays)
+    except StorageFailed as reason:
+        logger.warning("%s not kept: %s", what, reason)
+        return made[-1] if made else make()
 
 
 def _fits(gallery: Gallery, tables: Tables) -> bool:
@@ -148,13 +164,7 @@ def train(
 
 
 def check_seed(seed: object) -> None:
-    """Refuse what cannot seed a random choice.
-
-    Raises
-    ------
-    BadInput
-        If it is not a whole number of at least 0.
-    """
+    """Refuse what cannot seed a random choice: a whole number of at least 0."""
     if not is_whole(seed, 0):
         raise BadInput(f"seed must be a whole number of at least 0, got {seed!r}")
 
@@ -174,8 +184,6 @@ def shaped_by(reranker: Reranker, seed: int) -> str:
 # Calibrate: learn from a gallery, without a label, how sure a re-ranker may be of its answers.
 
 
-logger = logging.getLogger(__name__)
-
 # Raised whenever what is learnt, or how it is stored, changes.
 CALIBRATION_FORMAT = 2
 # Sets of the gallery that are asked as queries, evenly spread; fewer make the tail of strangers uncertain.
@@ -188,36 +196,19 @@ def calibrate(
     """Return how scores become probabilities; beside a gallery it is stored, and found again while it fits.
 
     It costs as much as asking 400 queries, or every set if there are fewer: the index compares every set.
-
-    Parameters
-    ----------
-    tables : Tables
-        As `index` returns them.
-    reranker : Reranker
-        The fitted re-ranker, as `train` returns it.
-    seed : int
-        The seed it was trained with.
-    gallery : Gallery, optional
-        The gallery the tables belong to.
-    track : callable
-        Shows progress.
+    The re-ranker is fitted, with the same `seed`.
     """
     if len(tables) <= LEAST or not reranker.tells:  # nothing can be said, and nothing needs to be kept
         return Calibration.fit(np.empty((0, 0)), 0)
-    made: list[Calibration] = []
 
     def make() -> Calibration:
         found = Calibration.fit(_best_values(tables, reranker, track), len(tables) - 1)
-        made.append(replace(found, same_person=_same_person(tables, gallery)))
-        return made[-1]
+        return replace(found, same_person=_same_person(tables, gallery))
 
-    names = _calibration_kind(tables, reranker, seed), _calibration_shaped_by(reranker, seed)
-    try:
-        return kept(gallery, tables, *names, make, Calibration.to_arrays, Calibration.from_arrays)
-    except StorageFailed as reason:
-        # A gallery that may be read may be asked.
-        logger.warning("what was learnt about probabilities is not kept: %s", reason)
-        return made[-1] if made else make()
+    kind = f"probabilities of {kind_of(tables, reranker, seed)}"
+    shape = f"probabilities {CALIBRATION_FORMAT}|{shaped_by(reranker, seed)}"
+    what, stored = "what was learnt about probabilities is", (Calibration.to_arrays, Calibration.from_arrays)
+    return kept_if_possible(what, gallery, tables, kind, shape, make, *stored)
 
 
 def _best_values(tables: Tables, reranker: Reranker, track: Track) -> NDArray[np.float64]:
@@ -255,14 +246,6 @@ def _same_person(tables: Tables, gallery: Gallery | None) -> float:
     return NEVER
 
 
-def _calibration_kind(tables: Tables, reranker: Reranker, seed: int) -> str:
-    return f"probabilities of {kind_of(tables, reranker, seed)}"
-
-
-def _calibration_shaped_by(reranker: Reranker, seed: int) -> str:
-    return f"probabilities {CALIBRATION_FORMAT}|{shaped_by(reranker, seed)}"
-
-
 # Shortlist: make or open what finds the few sets worth ranking in a large gallery.
 
 
@@ -281,49 +264,23 @@ def open_shortlist(
 ) -> Shortlist | None:
     """Return a shortlist, or None where all sets are to be compared.
 
-    Parameters
-    ----------
-    tables : Tables
-    reranker : Reranker
-    wanted : bool, optional
-        Unless given, large galleries have one wherever it can be had.
-    gallery : Gallery, optional
-        The gallery the tables belong to: codes are kept beside it.
-    before : callable, optional
-        Called before sets are coded for a gallery, which takes seconds for a million.
-
-    Raises
-    ------
-    BadInput
-        If it is wanted and cannot be had.
+    Unless one is `wanted` or not, large galleries have one wherever it can be had; BadInput if it is wanted
+    and cannot. Codes are kept beside a gallery; `before` is called before sets are coded for one, which
+    takes seconds for a million.
     """
     check_shortlist(tables.similarity, reranker, wanted)
-    if not _is_shortlist_due(tables, reranker, wanted):
+    if wanted is None:
+        wanted = len(tables) >= LARGE and _why_no_shortlist(tables.similarity, reranker) is None
+    if not wanted:
         return None
     return Shortlist(tables, _codes(tables, gallery, before))
 
 
 def check_shortlist(similarity: SetSimilarity, reranker: Reranker, wanted: bool | None) -> None:
-    """Refuse a shortlist that cannot be had, before any work is done.
-
-    Raises
-    ------
-    BadInput
-        If it is wanted: the sentence says why not.
-    """
+    """Refuse a shortlist that cannot be had, before any work is done."""
     reason = _why_no_shortlist(similarity, reranker) if wanted else None
     if reason is not None:
         raise BadInput(f"a shortlist cannot be had: {reason}; leave it out to compare all sets")
-
-
-def _is_shortlist_due(tables: Tables, reranker: Reranker, wanted: bool | None) -> bool:
-    if wanted is not None:
-        return wanted
-    return len(tables) >= LARGE and _why_no_shortlist(tables.similarity, reranker) is None
-
-
-def _codes_kind(tables: Tables) -> str:
-    return f"shortlist on {table_kind(tables.similarity, tables.preparation)}"
 
 
 def _why_no_shortlist(similarity: SetSimilarity, reranker: Reranker) -> str | None:
@@ -341,11 +298,6 @@ def _codes(tables: Tables, gallery: Gallery | None, before: Before | None) -> Co
             before(Task("shortlist", words))
         return code_means(tables)
 
-    try:
-        return kept(
-            gallery, tables, _codes_kind(tables), str(CODES_FORMAT), make, Codes.to_arrays, Codes.from_arrays
-        )
-    except StorageFailed as reason:
-        # A gallery that may be read may be asked: making the codes takes seconds.
-        logger.warning("the codes of sets are not kept: %s", reason)
-        return code_means(tables)
+    kind = f"shortlist on {table_kind(tables.similarity, tables.preparation)}"
+    what, stored = "the codes of sets are", (Codes.to_arrays, Codes.from_arrays)
+    return kept_if_possible(what, gallery, tables, kind, str(CODES_FORMAT), make, *stored)

@@ -92,13 +92,7 @@ def _entry(file: str, dtype: str, shape: list[int], bytes: int, sha256: str) -> 
 
 
 def checked_facts(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts as JSON gives them back, or refuse what JSON cannot hold.
-
-    Raises
-    ------
-    BadInput
-        If a value is not text, a finite number, a boolean, None, or a list or dictionary of these.
-    """
+    """Return the facts as JSON gives them back, or refuse what JSON cannot hold."""
     try:
         facts: dict[str, Any] = json.loads(json.dumps(dict(given), allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -109,13 +103,7 @@ def checked_facts(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_array(name: str, given: NDArray[Any]) -> NDArray[Any]:
-    """Return the array in C order, or refuse a type that needs pickle.
-
-    Raises
-    ------
-    BadInput
-        If it holds objects, records or dates.
-    """
+    """Return the array in C order, or refuse a type that needs pickle: objects, records or dates."""
     array = np.asarray(given)
     if array.dtype.kind not in ALLOWED_KINDS:
         raise BadInput(

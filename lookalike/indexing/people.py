@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,21 +12,19 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.errors import BadInput, LookalikeError, NotFound, StorageFailed
+from lookalike.errors import BadInput, NotFound
 from lookalike.gallery.decisions import judged
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged
 from lookalike.indexing.build import index
-from lookalike.indexing.fit import kept, kind_of, shaped_by, train
+from lookalike.indexing.fit import kept_if_possible, kind_of, shaped_by, train
 from lookalike.method.agreement import Agreement
 from lookalike.method.groups import WEIGHTS, Bonds, Groups, agreement_of_few, mean_directions, propose
 from lookalike.method.tables import HeldGallery, Tables
 from lookalike.progress import Before, Track, silent
-from lookalike.ranking import MOST_SHOWN, Strip, percent, table
+from lookalike.ranking import MOST_SHOWN, Strip, percent, still_there, table
 from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import PreparedSets
-
-logger = logging.getLogger(__name__)
 
 # Raised whenever what is proposed, or how it is stored, changes.
 FORMAT: Final = 1
@@ -107,17 +104,10 @@ class Identity:
         known = "proposed" if self.proposed else "decided"
         kinds = ((known, self.sets), ("likely", self.likely), ("unsure", self.unsure))
         told = [(kind, one) for kind, sets in kinds for one in sets]
-        strips = [Strip(one, (kind,), self._pictures(one)) for kind, one in told[:MOST_SHOWN]]
+        strips = [Strip(one, (kind,), still_there(self.pictures, one)) for kind, one in told[:MOST_SHOWN]]
         more = [f"{len(told) - MOST_SHOWN} more are not shown."] if len(told) > MOST_SHOWN else []
         sure = "" if self.probability == 1.0 else f", one person with probability {percent(self.probability)}"
         return table(f"{self.name or 'no name'}: {len(self.sets)} sets{sure}", ("how",), strips, more)
-
-    def _pictures(self, set_id: str) -> Sequence[bytes]:
-        """The pictures of a set; none where they are gone: who was found may outlast the gallery."""
-        try:
-            return self.pictures(set_id) if self.pictures else ()
-        except LookalikeError:
-            return ()
 
 
 class Question(NamedTuple):
@@ -130,27 +120,14 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True)
 class Census:
-    """Everybody who was found in a gallery.
-
-    Attributes
-    ----------
-    people : tuple of Identity
-        The largest first.
-    questions : tuple of Question
-        "Are these two the same?": those first whose answer is expected to join most.
-    """
+    """Everybody who was found in a gallery, the largest first."""
 
     people: tuple[Identity, ...]
+    # "Are these two the same?": those first whose answer is expected to join most
     questions: tuple[Question, ...]
 
     def of(self, set_id: str) -> Identity:
-        """Whoever a set shows, by its id; a set that is only unsure shows nobody yet.
-
-        Raises
-        ------
-        NotFound
-            If nobody is known or proposed whom it shows.
-        """
+        """Whoever a set shows, by its id, or NotFound; a set that is only unsure shows nobody yet."""
         for one in self.people:
             if set_id in one.sets or set_id in one.likely:
                 return one
@@ -241,31 +218,15 @@ def _groups(gallery: Gallery, tables: Tables, reranker: Reranker, bonds: Bonds) 
         digest.update(array.tobytes())
     kind = f"people of {kind_of(tables, reranker, 0)}"
     shape = f"people {FORMAT}|{WEIGHTS}|{shaped_by(reranker, 0)}|{digest.hexdigest()}"
-    made: list[Groups] = []
-
-    def make() -> Groups:
-        made.append(grouped(tables, reranker, bonds))
-        return made[-1]
-
-    try:
-        return kept(gallery, tables, kind, shape, make, Groups.to_arrays, Groups.from_arrays)
-    except StorageFailed as reason:
-        # A gallery that may be read may be asked.
-        logger.warning("proposed people are not kept: %s", reason)
-        return made[-1] if made else make()
+    make, stored = partial(grouped, tables, reranker, bonds), (Groups.to_arrays, Groups.from_arrays)
+    return kept_if_possible("proposed people are", gallery, tables, kind, shape, make, *stored)
 
 
 def grouped(tables: Tables, reranker: Reranker, bonds: Bonds) -> Groups:
-    """Propose groups of the sets of an index.
+    """Propose groups of the sets of an index, whose similarity compares faces one by one.
 
-    Parameters
-    ----------
-    tables : Tables
-        Of a similarity that compares faces one by one.
-    reranker : Reranker
-        Fitted ``auto`` or ``adaptive``; by others, and where there are too few sets for them, sets are
-        compared by themselves.
-    bonds : Bonds
+    By other re-rankers than ``auto`` or ``adaptive``, and where there are too few sets for them, sets are
+    compared by themselves.
     """
     agreement: Agreement | None = getattr(reranker, "agreement_", None)
     if agreement is None:

@@ -35,13 +35,7 @@ from lookalike.similarities.contract import Matches, NearMatches, PreparedSets, 
 
 @dataclass(frozen=True)
 class Slice:
-    """Prepared sets in the order of their ids, which do not change while they are held.
-
-    Attributes
-    ----------
-    similarity : SetSimilarity
-    sets : PreparedSets
-    """
+    """Prepared sets in the order of their ids, which do not change while they are held."""
 
     similarity: SetSimilarity
     sets: PreparedSets
@@ -78,11 +72,7 @@ def matched_some(
 ) -> tuple[Matches, NDArray[np.float64]]:
     """Match queries with some sets, and hold modes of these against those in which they meet the first query.
 
-    Parameters
-    ----------
-    chosen : array (k,)
-    which, others : arrays (m,), (m, *mode_shape)
-        Modes, each of the set ``chosen[which]``.
+    `others` (m, *mode_shape) are modes, each of the set ``chosen[which]``.
     """
     matches = compare(held.similarity, own_copy(queries), own_copy(held.sets[chosen]))
     met = matches.modes_b[0][which]
@@ -111,12 +101,7 @@ def near_later(
 ) -> NearMatches:
     """Compare a run of sets with the sets of the slice that come after it, which begin at ``first``.
 
-    Parameters
-    ----------
-    floors_run, floors_own : arrays
-        What a pair must reach of the lists of the run, and of the later sets of the slice.
-    count : int
-        As for `SetSimilarity.match_near`.
+    The floors are what a pair must reach of the lists of the run, and of the later sets of the slice.
     """
     run, later = own_copy(run), held.sets[first:]
 
@@ -152,17 +137,8 @@ WAITING = 2
 class SpreadSets(HeldGallery):
     """Sets of a gallery in the order of their ids, each of which some slice holds too.
 
-    What many sets are asked is asked of the slices; a few sets are looked up here.
-
-    Parameters
-    ----------
-    residents : Residents
-        Slices that are open, each a `lookalike.indexing.slices.Slice`.
-    places : sequence of arrays
-        Numbers of the sets of each slice in the gallery, ascending.
-    sets : PreparedSets
-        All of them.
-    similarity : SetSimilarity
+    What many sets are asked is asked of the slices that are open (`residents`); a few sets are looked up
+    here. `places` are the numbers of the sets of each slice in the gallery, ascending.
     """
 
     def __init__(
@@ -307,13 +283,8 @@ class SpreadSets(HeldGallery):
 class NarrowSets(Held):
     """Some sets of several slices; what a query will ask about their modes is asked when it is compared.
 
-    Parameters
-    ----------
-    gallery : SpreadSets
-    chosen : array (k,)
-        Numbers of the sets in the gallery.
-    pairs : Pairs
-        Modes of these sets, by their place among them, that will be held against those of a query.
+    `chosen` (k,) are their numbers in the gallery; `pairs` are modes of these sets, by their place among
+    them, that will be held against those of a query.
     """
 
     def __init__(self, gallery: SpreadSets, chosen: NDArray[np.int64], pairs: Pairs) -> None:
@@ -397,14 +368,8 @@ def hold_slices(
 ) -> PreparedSets | HeldGallery:
     """Let an engine hold sets, or return them as they are where it leaves them in one piece.
 
-    Parameters
-    ----------
-    sets : PreparedSets
-        All sets of a gallery, in the order of their ids.
-    similarity : SetSimilarity
-    engine : Engine, optional
-    label : Label, optional
-        By which others know what is held; sets of the same label are the same. Its part is filled in here.
+    `label` is that by which others know what is held; sets of the same label are the same. Its part is
+    filled in here.
     """
     count = 0 if engine is None else min(engine.slice_count, len(sets))
     if engine is None or not count:
@@ -448,14 +413,7 @@ def identity(path: Path) -> str:
 
 
 def slice_states(gallery: Gallery, engine: Engine) -> tuple[list[dict[str, Any]], list[Machine]]:
-    """Which slices of a gallery are open now, where and for whom; and the machines where they can be.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    engine : Engine
-        Which is asked for what is open; nothing is opened for that.
-    """
+    """Which slices of a gallery are open now, where and for whom, and where they can be; none is opened."""
     state, content = engine.state(identity(gallery.path)), gallery.fingerprint()
     return [_open_state(resident, content) for resident in state.residents], list(state.machines)
 

@@ -67,9 +67,6 @@ def erase(path: Path) -> None:
         atomic.sync(path if path.is_dir() else path.parent)
 
 
-# TableStore: named arrays derived from a gallery, kept beside it under a fingerprint of their origin.
-
-
 logger = logging.getLogger(__name__)
 
 FINGERPRINT: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}")
@@ -81,27 +78,13 @@ TRIES: Final = 3
 
 @dataclass(frozen=True)
 class StoredTables:
-    """One table as found on the disk.
+    """One table as found on the disk."""
 
-    Parameters
-    ----------
-    arrays : mapping of str to array
-        The arrays, mapped from their files; none can be written.
-    facts : mapping
-        What was said about them when they were saved.
-    fingerprint : str
-        What they were derived from.
-    path : Path
-        Their folder.
-    manifest : Manifest
-        Files, types, shapes, checksums.
-    """
-
-    arrays: Mapping[str, NDArray[Any]]
-    facts: Mapping[str, Any]
-    fingerprint: str
-    path: Path
-    manifest: Manifest
+    arrays: Mapping[str, NDArray[Any]]  # mapped from their files; none can be written
+    facts: Mapping[str, Any]  # what was said about them when they were saved
+    fingerprint: str  # what they were derived from
+    path: Path  # their folder
+    manifest: Manifest  # files, types, shapes, checksums
 
     @property
     def is_index(self) -> bool:
@@ -123,10 +106,7 @@ Look = Callable[[StoredTables], Iterable[str]]
 class TableStore:
     """Tables of several kinds in one folder. A table that can be seen is finished; nothing is overwritten.
 
-    Parameters
-    ----------
-    folder : path
-        Where they lie; made, for its owner only, when the first is saved.
+    The folder is made, for its owner only, when the first is saved.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -143,21 +123,9 @@ class TableStore:
     ) -> StoredTables:
         """Keep arrays under their kind with their fingerprint; a readable table that is there already stays.
 
-        Parameters
-        ----------
-        kind : str
-            What the arrays are, for instance ``max_max:samples=10``.
-        fingerprint : str
-            What they were derived from: letters, digits, ``-`` or ``_``.
-        arrays : mapping of str to array
-            The arrays by name.
-        facts : mapping
-            JSON values to keep with them.
-
-        Raises
-        ------
-        BadInput, StorageFailed
-            If an array holds objects or a fact is no JSON value; if the disk refuses: nothing has changed.
+        `kind` is for instance ``max_max:samples=10``; `fingerprint` tells what they were derived from, in
+        letters, digits, ``-`` and ``_``; `facts` are JSON values. Raise BadInput if an array holds objects
+        or a fact is no JSON value; StorageFailed if the disk refuses: nothing has changed.
         """
         target = self._place(kind, fingerprint)
         given = {str(name): manifest.checked_array(name, array) for name, array in arrays.items()}
@@ -179,15 +147,8 @@ class TableStore:
         """
         return self._open(self._place(kind, fingerprint), kind, look)
 
-    def has(self, kind: str, fingerprint: str) -> bool:
-        """Whether `load` would return a table; says nothing."""
-        return self._quietly(self._place(kind, fingerprint), kind) is not None
-
     def latest(self, kind: str, besides: str = "", look: Look | None = None) -> StoredTables | None:
-        """Open the newest good table of a kind, whatever it was derived from, besides one that is known.
-
-        `look` is as in `load`.
-        """
+        """Open the newest good table of a kind, whatever it was derived from, but one (`load`)."""
         paths = (path for path in self._tables(self._folder_of(kind)) if path.name != besides)
         newest = reversed(_by_time({path: _described(path) for path in paths}))
         return next(filter(None, (self._open(path, kind, look, one) for path, one in newest)), None)
@@ -234,26 +195,23 @@ class TableStore:
 
     def erase_others(self, kept: Collection[Path]) -> None:
         """Delete every table but these, readable or not, with what dead processes left unfinished."""
-        with in_words(self.folder):
-            kinds = list(self._kinds())
-            for folder in kinds:
-                for path in self._tables(folder):
-                    if path not in kept:
-                        erase(path)
-                sweep(folder)
-            atomic.remove_folders([*kinds, self.folder])
+        self._erase(None, kept)
 
     def drop(self, kind: str | None = None) -> None:
         """Delete the tables of one kind, or of every kind; files that are not ours stay."""
+        self._erase(kind, ())
+
+    # Workings.
+
+    def _erase(self, kind: str | None, kept: Collection[Path]) -> None:
         with in_words(self.folder):
             chosen = [self._folder_of(kind)] if kind is not None else list(self._kinds())
             for folder in chosen:
                 for path in self._tables(folder):
-                    erase(path)
+                    if path not in kept:
+                        erase(path)
                 sweep(folder)
             atomic.remove_folders([*chosen, self.folder])
-
-    # Workings.
 
     def _open(
         self, path: Path, kind: str, look: Look | None, described: Manifest | None = None
@@ -336,10 +294,7 @@ class TableStore:
 
 
 def _opened(path: Path, kind: str, whole: bool = False, described: Manifest | None = None) -> StoredTables:
-    """Map the arrays of a table; raise if they are not as the manifest says: all of them, if asked.
-
-    The manifest is read unless it is given.
-    """
+    """Map the arrays of a table, all if asked; raise if they are not as the manifest, read or given, says."""
     if path.is_symlink():
         raise ValueError("it is a link, which may lead anywhere")
     try:
@@ -393,17 +348,10 @@ SECONDS_BETWEEN_KEEPING: Final = 60.0
 
 
 class Unfinished:
-    """One piece of long work in the store of a gallery.
+    """One piece of long work in the store of a gallery, whose state is kept every so many seconds.
 
-    Parameters
-    ----------
-    store : TableStore
-    kind : str
-        What the work is, for instance ``unfinished max_max:samples=10``.
-    origin : str
-        Fingerprint of everything that shapes its result: earlier work on anything else is not taken up.
-    seconds : float
-        How often the state is kept while the work goes on.
+    `kind` says what the work is, for instance ``unfinished max_max:samples=10``; `origin` is the fingerprint
+    of everything that shapes its result: earlier work on anything else is not taken up.
     """
 
     def __init__(

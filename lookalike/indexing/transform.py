@@ -55,19 +55,9 @@ class Known(NamedTuple):
 
 
 def choose(gallery: Gallery | Version | None, given: Preparation | str = AUTO) -> Preparation:
-    """Return the part that is meant, with nothing learnt yet.
+    """Return the part that is meant, with nothing learnt yet; without a gallery, for sets in memory.
 
-    Parameters
-    ----------
-    gallery : Gallery, Version or None
-        None for sets in memory.
-    given : Preparation or str
-        ``auto`` is what the descriptor of the gallery asks for if there are enough sets, otherwise nothing.
-
-    Raises
-    ------
-    BadInput, NotFound
-        If there is no such part, or its options are refused.
+    ``auto`` is what the descriptor of the gallery asks for if there are enough sets, otherwise nothing.
     """
     part: Preparation = registry.build("preparations", _default(gallery) if given == AUTO else given)
     part.check()
@@ -84,26 +74,9 @@ def prepare(
     """Return the preparation of a gallery as it was learnt, or learn it now and keep it.
 
     Sets that are added later do not change it; one that knows a set which has left the gallery is learnt
-    again.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    preparation : Preparation or str
-        The part, its name, or ``auto``.
-    track : callable
-        Shows progress.
-    again : bool
-        Learn it from the gallery as it is now, even if there is one.
-    before : callable, optional
-        Called with what is to be learnt before it is.
-
-    Raises
-    ------
-    BadInput
-        If the faces cannot be prepared so.
-    StorageFailed
-        If there is too little memory or disk, or the disk refuses.
+    again, as any is if asked for (`again`). `before` is called with what is to be learnt before it is. Raise
+    BadInput if the faces cannot be prepared so; StorageFailed if there is too little memory or disk, or the
+    disk refuses.
     """
     ready = None if again else ready_preparation(gallery, preparation)
     if ready is not None:
@@ -153,12 +126,7 @@ def kept_preparation(
 ) -> Known | None:
     """Open what was learnt earlier; None if there is nothing that may be used.
 
-    Parameters
-    ----------
-    gallery : Gallery or Version
-    part : Preparation
-    tables : sequence of StoredTables, optional
-        All that lie beside the gallery, if somebody has opened them just now.
+    `tables` are all that lie beside the gallery, if somebody has opened them just now.
     """
     store, kind = TableStore.beside(gallery.path), preparation_kind(part)
     if tables is None:
@@ -239,27 +207,11 @@ def table_kind(similarity: SetSimilarity, preparation: Preparation) -> str:
     return f"{written} after {registry.spec(preparation)}" if preparation.is_learnt else written
 
 
-def learning_bytes(dimension: int) -> int:
-    """Memory that learning a preparation takes, about."""
-    return TABLES * 8 * dimension**2
-
-
 def sample(counts: Sequence[int], most: int = MOST_FACES) -> tuple[NDArray[np.intp], int]:
-    """Choose the faces from which a preparation is learnt: all, or some that are spread evenly.
+    """Choose the faces from which a preparation is learnt: all, or about `most` that are spread evenly.
 
-    Parameters
-    ----------
-    counts : sequence of int
-        Number of faces of each set.
-    most : int
-        How many faces may be taken, about.
-
-    Returns
-    -------
-    array (m,)
-        Numbers of the sets: all of them, unless two faces of each are too many.
-    int
-        How many faces of each are taken at most, evenly spread: at least two, since one has no variation.
+    The numbers of the sets: all of them, unless two faces of each are too many. Then how many faces of each
+    are taken at most, evenly spread: at least two, since one has no variation.
     """
     faces = np.asarray(counts, dtype=np.int64)
     chosen = evenly(len(faces), max(1, most // 2))
@@ -301,7 +253,8 @@ def _learn(gallery: Gallery, part: Preparation, track: Track) -> Preparation:
         ids = [listing[number].id for number in chosen]
         if not set(ids) <= contents.keys():
             continue
-        resources.check_memory(f"learning {registry.spec(part)}", learning_bytes(gallery.dimension or 0))
+        needed = TABLES * 8 * (gallery.dimension or 0) ** 2
+        resources.check_memory(f"learning {registry.spec(part)}", needed)
         read = track(_some(gallery.sets(ids), most), "learning how faces vary", len(ids))
         fitted = copy.copy(part).fit(read)
         if fitted.reason_:

@@ -138,16 +138,7 @@ BINS = POINTS * (POINTS - 1) + 3
 class Whitening(Preparation):
     """y = (x - mean) T, or (sqrt(x) - mean) T; a part says how T comes from the scatter of faces.
 
-    Parameters
-    ----------
-    root : bool
-        Take the square root of every number first, which suits counts.
-    dimension : int
-        How many numbers a prepared face has, at most as many as there are directions in which faces vary;
-        0 chooses it from the data.
-    mirror : str
-        Add to every face the description of its mirror image first; ``6x5`` says that the numbers are local
-        binary patterns in so many rows and columns of cells, and empty that nothing is added.
+    Options are those of the part; a `dimension` of 0 chooses it from the data.
     """
 
     added_options = ("mirror",)
@@ -167,13 +158,7 @@ class Whitening(Preparation):
         return True
 
     def check(self) -> None:
-        """Refuse options that are out of range.
-
-        Raises
-        ------
-        BadInput
-            If one is.
-        """
+        """Refuse options that are out of range."""
         if not isinstance(self.root, bool):
             raise BadInput(f"root must be true or false, got {self.root!r}")
         if not is_whole(self.dimension, 0) or self.dimension == 1:
@@ -187,13 +172,7 @@ class Whitening(Preparation):
             )
 
     def fit(self, sets: Iterable[Faces]) -> Self:
-        """Learn mean and table; where faces hardly vary, leave them as they are and say why in `reason_`.
-
-        Raises
-        ------
-        BadInput
-            If an option or a face cannot be used.
-        """
+        """Learn mean and table; where faces hardly vary, leave them as they are and say why in `reason_`."""
         self.check()
         found = scatter(self._usable(sets))
         if found is None:
@@ -216,13 +195,7 @@ class Whitening(Preparation):
         """The table (d, k), from the one that gives uncorrelated numbers of unit variance."""
 
     def apply(self, faces: Faces) -> Faces:
-        """Root, centre and multiply.
-
-        Raises
-        ------
-        BadInput
-            If nothing was learnt, or the faces cannot be used.
-        """
+        """Root, centre and multiply."""
         if self._mean is None or self._table is None:
             raise BadInput(f"{type(self).__name__} has learnt nothing yet: fit it first")
         if not len(self._mean):
@@ -243,13 +216,7 @@ class Whitening(Preparation):
         return {"mean": self._mean, "table": self._table}
 
     def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Take over mean and table.
-
-        Raises
-        ------
-        BadInput
-            If they are missing or do not fit each other.
-        """
+        """Take over mean and table, if they fit each other."""
         mean, table = arrays.get("mean"), arrays.get("table")
         if mean is None or table is None or mean.ndim != 1 or table.ndim != 2 or len(mean) != len(table):
             raise BadInput("the stored preparation is not a mean and a table that fit: learn it again")

@@ -51,13 +51,7 @@ class Preparation(ABC):
         return {}
 
     def from_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Take over what `fit` learnt earlier.
-
-        Raises
-        ------
-        BadInput
-            If these are not such arrays.
-        """
+        """Take over what `fit` learnt earlier, or raise BadInput."""
         return self
 
     def fingerprint(self) -> str:

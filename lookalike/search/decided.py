@@ -43,29 +43,12 @@ def known_of(
     rejected: Sequence[str] = (),
     judged: Judged | None = None,
 ) -> Known:
-    """What a gallery knows of the person who is asked for.
+    """What a gallery knows of the person who is asked for, without the set that asks.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    own : str or None
-        Id of the set that asks, or of which some faces do; None for faces from outside, of which a gallery
-        knows nothing.
-    confirmed, rejected : sequence of str
-        Ids of sets that are said, with the question, to show the same person, and somebody else. What was
-        decided about these counts too.
-    judged : Judged, optional
-        What was said so far, if it was read already.
-
-    Returns
-    -------
-    Known
-        Without the set that asks. Whoever is known to be of a person is so with every set of that person.
-
-    Raises
-    ------
-    Conflict
-        If sets that ask together are known to be of different people.
+    `own` is the id of the set that asks, or of which some faces do; None for faces from outside, of which a
+    gallery knows nothing. `confirmed` and `rejected` are said, with the question, to show the same person,
+    and somebody else; what was decided about these counts too. Whoever is known to be of a person is so with
+    every set of that person. Raise Conflict if sets that ask together are known to be of different people.
     """
     asking = list(dict.fromkeys([*([] if own is None else [own]), *confirmed]))
     if not asking and not rejected:

@@ -164,8 +164,10 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
     """m_qts: from the five numbers of a query, a proxy and a target to how sure a match is (section 2.4.2).
 
     Minimises |h|²/2 + C sum_i max(0, |y_i - h(x_i) - b| - epsilon) over the functions h that the kernel
-    exp(-gamma |x - x'|²) spans on a few of the rows: so few that training can use every row, so many that the
-    optimum is that of all rows. The output is not clipped.
+    exp(-gamma |x - x'|²) spans on a few of the rows: so few that training can use every row, so many that
+    the optimum is that of all rows. The output is not clipped. What is learnt is `regression_`, a
+    `Regression`, and what follows from it: `landmarks_` (r, d), `weights_` (r,), `intercept_`, `objective_`,
+    `gap_`, `n_iter_`.
 
     Parameters
     ----------
@@ -181,17 +183,6 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
         Most landmarks to use.
     tolerance : float
         Relative duality gap at which training stops.
-
-    Attributes
-    ----------
-    regression_ : Regression
-        The trained function; what follows is taken from it.
-    landmarks_ : array (r, d)
-    weights_ : array (r,)
-    intercept_ : float
-    objective_ : float
-    gap_ : float
-    n_iter_ : int
     """
 
     def __init__(
@@ -229,13 +220,7 @@ class QuasiTransitiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[m
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Rebuild a trained regressor.
-
-        Raises
-        ------
-        BadInput
-            If the arrays are not those of a regressor.
-        """
+        """Rebuild a trained regressor."""
         found = Regression.from_arrays(arrays)
         regressor = cls(gamma=found.gamma)._take(found)
         regressor.n_features_in_ = int(found.landmarks_.shape[1])

@@ -132,27 +132,14 @@ class Influence:
 
 @dataclass(frozen=True)
 class Line:
-    """One term of the sum that a score is, as it is shown.
+    """One term of the sum that a score is, as it is shown."""
 
-    Attributes
-    ----------
-    kind : str
-        ``alone``, or that of an `Influence`.
-    relative : Relative or None
-        Whose it is; None if it is that of the pair alone, or of those others that are not shown.
-    others : int
-        How many these are.
-    moved : float
-        The term.
-    rounded : float
-        The same to three places, so that all lines add up to the score to three places.
-    """
-
-    kind: str
+    kind: str  # `alone`, or that of an `Influence`
+    # Whose it is; None if it is that of the pair alone, or of those others that are not shown.
     relative: Relative | None
-    others: int
-    moved: float
-    rounded: float
+    others: int  # how many these are
+    moved: float  # the term
+    rounded: float  # the same to three places, so that all lines add up to the score to three places
 
 
 @dataclass(frozen=True)
@@ -247,9 +234,6 @@ def agreeing(explanation: Explanation) -> str:
     return f"their neighbours are {words} sets"
 
 
-# Explain: what each proxy, stranger, kin and neighbour did to one answer, and through which faces.
-
-
 # So many of each kind are shown: more than anybody reads.
 SHOWN = 6
 # Kin who are less likely than this are told together: few of them show one of the two.
@@ -294,12 +278,9 @@ def witnesses(
 def relations(
     tables: Tables, reranker: Reranker, prepared: Prepared, row: Row, target: int
 ) -> dict[str, Any]:
-    """What a score is the sum of, who had a say in it, and the target's place on the way there.
+    """What a score is the sum of, who had a say in it, the target's place on the way; for `Explanation`.
 
-    Returns
-    -------
-    fields : dict
-        Those of `Explanation`; empty if the re-ranker does not tell.
+    Empty if the re-ranker does not tell.
     """
     found = reranker.evidence(row, tables, target)
     if found is None:

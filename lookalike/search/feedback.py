@@ -37,24 +37,16 @@ PENALTY: Final = 0.25
 class Refined:
     """A ranking that knows decisions.
 
-    Attributes
-    ----------
-    ranking : Ranking
-        Of the sets that nothing was decided about; its total counts these. The baseline of an answer is the
-        mean too, its rank is that among the same sets. It names those that were decided on, as given.
-    before : dict of str to int
-        The place that each answer has without decisions, among the same sets.
-    asked : dict of str to str
-        The query or the confirmed set to which the answer is most alike: the evidence for the answer is what
-        `Search.explain` says of these two.
-    baseline : tuple of (str, int)
-        The first sets by likeness alone, the mean too, as many as there are answers; each with its rank in
-        the ranking.
+    The `ranking` is of the sets that nothing was decided about; its total counts these. The baseline of an
+    answer is the mean too, its rank is that among the same sets. It names those that were decided on, as
+    given.
     """
 
     ranking: Ranking
-    before: dict[str, int]
+    before: dict[str, int]  # the place that each answer has without decisions, among the same sets
+    # The query or the confirmed set that is surest of each answer, whose evidence is that of the answer.
     asked: dict[str, str]
+    # The first sets by likeness alone, the mean too, as many as there are answers; with their ranks.
     baseline: tuple[tuple[str, int], ...] = ()
 
 
@@ -65,23 +57,10 @@ def refine(
     rejected: Sequence[str | Decided],
     top: int | None = None,
 ) -> Refined:
-    """Rank the sets that nothing was decided about, by all that was.
+    """Rank the sets that nothing was decided about, by all that was; without any, as `Search.find` does.
 
-    Parameters
-    ----------
-    search : Search
-    query : str or FaceSet
-        As for `Search.find`.
-    confirmed, rejected : sequence of str or Decided
-        Sets that are known to show the query's person, and known not to (`search.decided`). Those that the
-        search does not know yet, because they were added later, are passed over.
-    top : int, optional
-        How many answers to return; all unless given.
-
-    Returns
-    -------
-    Refined
-        Without any decided set, its ranking is what `Search.find` returns.
+    `confirmed` and `rejected` are known to show the query's person, and known not to (`search.decided`).
+    Those that the search does not know yet, because they were added later, are passed over.
     """
     check_top(top)
     same, others = (_as_decided(given) for given in (confirmed, rejected))

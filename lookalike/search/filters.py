@@ -26,27 +26,16 @@ _DAY: Final = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", re.ASCII)
 
 @dataclass(frozen=True)
 class Filter:
-    """Which answers are wanted; all of them unless something is given.
+    """Which answers are wanted; all of them unless something is given. BadInput if that makes no sense.
 
-    Parameters
-    ----------
-    since, until : str
-        A year, month or day (2019, 2019-07, 2019-07-14), both included: the set has a photo or video
-        that was taken then, as its file says. Files without a date are left out.
-    file : str
-        Words that stand in the path of a video or photo of the set, in capitals or not.
-    quality : str
-        ``good``: at least half of the faces are neither small, blurred, dark, bright, turned nor unsure.
-
-    Raises
-    ------
-    BadInput
-        If a date or quality is none, or the first date is after the second.
+    `since` and `until` are a year, month or day (2019, 2019-07, 2019-07-14), both included: the set has a
+    photo or video that was taken then, as its file says. Files without a date are left out.
     """
 
     since: str = ""
     until: str = ""
-    file: str = ""
+    file: str = ""  # words that stand in the path of a video or photo of the set, in capitals or not
+    # `good`: half of the faces are neither small, blurred, dark, bright, turned nor unsure.
     quality: str = "any"
 
     def __post_init__(self) -> None:
@@ -92,13 +81,7 @@ class Filter:
 
 
 def check_day(given: str) -> None:
-    """Refuse what is no year, month or day, unless it is empty.
-
-    Raises
-    ------
-    BadInput
-        If it is none.
-    """
+    """Refuse what is no year, month or day, unless it is empty."""
     found = _DAY.fullmatch(given)
     try:
         if given and found is None:
@@ -121,20 +104,8 @@ def depth(search: Search, top: int | None, wanted: Filter) -> int | None:
 def narrowed(gallery: Gallery, ranking: Ranking, wanted: Filter, top: int | None) -> tuple[Ranking, int]:
     """The first answers of a ranking that pass a filter, and how many did not before as many were found.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    ranking : Ranking
-        As deep as `depth` says.
-    wanted : Filter
-    top : int, optional
-        How many answers are wanted.
-
-    Returns
-    -------
-    tuple of Ranking and int
-        The ranking with these answers alone; its totals, and ranks and probabilities of answers, are
-        unchanged. Then how many answers the filter left out, of all that were looked at.
+    The ranking is as deep as `depth` says. Its totals, and ranks and probabilities of answers, are
+    unchanged.
     """
     if not wanted:
         return ranking, 0
@@ -176,31 +147,15 @@ def outside(span: Span, others: Iterable[Span]) -> list[Span]:
 
 @dataclass(frozen=True)
 class Place:
-    """Somewhere that people are seen.
+    """Somewhere that people are seen."""
 
-    Attributes
-    ----------
-    file : str
-        The film or photo, where it was last seen.
-    kind : str
-        ``video`` or ``photo``.
-    start, end : float or None
-        From when to when in the film, in seconds; None in a photo.
-    captured : str or None
-        When the file was taken, if it says so.
-    sets : tuple of str
-        The sets that show it: of the first person, and of the second if they are there.
-    probability : float
-        How likely it is that these sets show the people who are meant.
-    """
-
-    file: str
-    kind: str
-    start: float | None
-    end: float | None
-    captured: str | None
-    sets: tuple[str, ...]
-    probability: float
+    file: str  # the film or photo, where it was last seen
+    kind: str  # `video` or `photo`
+    start: float | None  # from when in the film, in seconds; None in a photo
+    end: float | None  # until when
+    captured: str | None  # when the file was taken, if it says so
+    sets: tuple[str, ...]  # those that show it: of the first person, and of the second if they are there
+    probability: float  # how likely it is that these sets show the people who are meant
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``--json`` prints them."""
@@ -218,23 +173,11 @@ class _Seen(NamedTuple):
 def members(
     search: Search, query: str | FaceSet, confirmed: Sequence[str] = (), decisions: bool = True
 ) -> Members:
-    """The sets that show the person of a question: those that are certain, and likely answers.
+    """Sets that certainly or likely show the person of a question, each with its probability.
 
-    Parameters
-    ----------
-    search : Search
-    query : str or FaceSet
-        A set of the gallery, or faces from outside.
-    confirmed : sequence of str
-        Sets that are said, with the question, to show the same person.
-    decisions : bool
-        Whether what the gallery knows counts too.
-
-    Returns
-    -------
-    mapping of str to float
-        Sets with their probabilities; 1 for the set itself and those that are confirmed. Where nothing can
-        be said of probabilities, these alone.
+    1 for the set itself and those that are confirmed, in the gallery or (`confirmed`) with the question.
+    Where nothing can be said of probabilities, these alone. Without `decisions`, what the gallery knows does
+    not count.
     """
     depth = None if search.shortlist is None else search.shortlist.sizes.served
     ranking = search.find(query, depth, confirmed, decisions=decisions)
@@ -244,13 +187,7 @@ def members(
 
 
 def two_people(one: Members, other: Members) -> tuple[Members, Members]:
-    """Give sets that may show either of two people to the one whom they more likely show.
-
-    Raises
-    ------
-    BadInput
-        If a set certainly shows both: then they are one person.
-    """
+    """Give sets that may show either of two people to the likelier one; BadInput if one surely shows both."""
     both = one.keys() & other.keys()
     if certain := sorted(each for each in both if one[each] == other[each] == 1.0):
         raise BadInput(f"both are the same person, as {certain[0]!r} shows: name two different people")
@@ -259,23 +196,8 @@ def two_people(one: Members, other: Members) -> tuple[Members, Members]:
 
 
 def together(gallery: Gallery, one: Members, other: Members) -> list[Place]:
-    """Where sets of one person and of another are seen at the same time.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    one, other : mapping of str to float
-        Who is meant, as `members` and `two_people` tell.
-
-    Returns
-    -------
-    list of Place
-        By file, then by time.
-    """
-    theirs: dict[str, list[_Seen]] = {}
-    for seen in _everywhere(gallery, other):
-        theirs.setdefault(seen.file.content, []).append(seen)
-    found = []
+    """Where sets of two people, as `two_people` tells, are seen at the same time; by file, then by time."""
+    theirs, found = _by_file(gallery, other), []
     for seen in _everywhere(gallery, one):
         for beside in theirs.get(seen.file.content, ()):
             span = shared(seen.span, beside.span) if seen.span and beside.span else None
@@ -287,10 +209,7 @@ def together(gallery: Gallery, one: Members, other: Members) -> list[Place]:
 
 def alone(gallery: Gallery, one: Members, other: Members) -> list[Place]:
     """Where sets of one person are seen and none of another is; parameters as of `together`."""
-    theirs: dict[str, list[_Seen]] = {}
-    for seen in _everywhere(gallery, other):
-        theirs.setdefault(seen.file.content, []).append(seen)
-    found = []
+    theirs, found = _by_file(gallery, other), []
     for seen in _everywhere(gallery, one):
         beside = theirs.get(seen.file.content, [])
         if seen.span is None:
@@ -309,6 +228,13 @@ def _everywhere(gallery: Gallery, sets: Collection[str]) -> list[_Seen]:
         for one in gallery.listing(sorted(files))
         for file in files[one.id]
     ]
+
+
+def _by_file(gallery: Gallery, sets: Collection[str]) -> dict[str, list[_Seen]]:
+    found: dict[str, list[_Seen]] = {}
+    for seen in _everywhere(gallery, sets):
+        found.setdefault(seen.file.content, []).append(seen)
+    return found
 
 
 def _place(file: MediaFile, span: Span | None, sets: Sequence[str], chance: float) -> Place:

@@ -25,7 +25,7 @@ from lookalike.ingest.seen import Settings
 from lookalike.ingest.sources import is_footage
 from lookalike.progress import Track, silent
 from lookalike.search.query import Several
-from lookalike.search.question import look_at, read_query
+from lookalike.search.question import joined, look_at, read_query
 
 # A person is looked for from the faces of so many photos, those with the fewest: who is in more than half of
 # all photos is in one of these.
@@ -45,20 +45,12 @@ class Pictured(NamedTuple):
 
 @dataclass(frozen=True)
 class Together:
-    """One question made of several photos.
+    """One question made of several photos."""
 
-    Attributes
-    ----------
-    asked : FaceSet
-        The faces that were taken.
-    taken : tuple of (str, int, int)
-        What each photo is called, which of its faces was taken, from 1 on the left, and how many it shows.
-    left_out : tuple of (str, str)
-        What each photo is called of which nothing was taken, and why, in words.
-    """
-
-    asked: FaceSet
+    asked: FaceSet  # the faces that were taken
+    # What each photo is called, which of its faces was taken, from 1 on the left, and how many it shows.
     taken: tuple[tuple[str, int, int], ...]
+    # What each photo is called of which nothing was taken, and why, in words.
     left_out: tuple[tuple[str, str], ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,23 +66,9 @@ def read_together(
 ) -> Together:
     """Read several photos, folders of them, and videos as one question, described as the gallery is.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    paths : sequence of Path
-        Of a video that shows several people one has to be chosen by the time; sets of crops and arrays,
-        as for `read_query`, count as one picture each.
-    at : float, optional
-        When the person is seen in the videos, in seconds.
-    track : callable
-        Shows progress: a step is a photo.
-
-    Raises
-    ------
-    Several
-        If they do not agree on one person.
-    BadInput, NotFound, Conflict
-        If none shows a face, or one cannot be read.
+    Of a video that shows several people one has to be chosen by the time (`at`, in seconds); sets of crops
+    and arrays, as for `read_query`, count as one picture each. Raise Several if they do not agree on one
+    person; BadInput, NotFound or Conflict if none shows a face, or one cannot be read.
     """
     crops, photos, others = bool(holds_crops(gallery)), [], []
     left_out: list[tuple[str, str]] = []
@@ -128,24 +106,11 @@ def agree(
     """Make one question of what several photos show.
 
     Beginning at each face of a few photos, the face of every photo is taken that is most like those taken in
-    the others, on average, until nothing changes. As long as the least alike is below ``least``, its photo is
-    left out, and the faces are chosen anew. Of all beginnings the one counts that leaves most photos in, then
-    the one whose faces are most alike.
-
-    Parameters
-    ----------
-    pictured : sequence of Pictured
-        At least one, each with somebody in it.
-    least : float or None
-        Mean cosine to the others from which a face is taken; None where a descriptor cannot tell people: then
-        no photo is left out.
-    left_out : sequence of (str, str)
-        What nothing could be taken of, and why.
-
-    Raises
-    ------
-    Several
-        If no more than half of the photos agree on somebody, or they agree on two people.
+    the others, on average, until nothing changes. As long as the mean cosine of the least alike is below
+    ``least``, its photo is left out, and the faces are chosen anew; None, where a descriptor cannot tell
+    people, leaves out no photo. Of all beginnings the one counts that leaves most photos in, then the one
+    whose faces are most alike. Raise Several if no more than half of the photos agree on somebody, or they
+    agree on two people.
     """
     if len(pictured) == 1 and len(pictured[0].people) > 1:
         raise Several(
@@ -177,20 +142,8 @@ def agree(
             taken.append((one.name, face + 1, len(one.people)))
         else:
             others.append((one.name, "it shows somebody else than the other photos do"))
-    return Together(joined(asked), tuple(taken), tuple(others))
-
-
-def joined(sets: Sequence[FaceSet]) -> FaceSet:
-    """All faces of some sets as one set, called by the first of them."""
-    first, more = sets[0], len(sets) - 1
-    return FaceSet(
-        f"{first.id} and {more} more" if more else first.id,
-        np.concatenate([one.faces for one in sets]),
-        first.origin,
-        [source for one in sets for source in one.sources],
-        [picture for one in sets for picture in one.pictures],
-        [sighting for one in sets for sighting in one.sightings],
-    )
+    called = asked[0].id if len(asked) == 1 else f"{asked[0].id} and {len(asked) - 1} more"
+    return Together(joined(called, asked), tuple(taken), tuple(others))
 
 
 class _Faces:

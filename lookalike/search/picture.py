@@ -16,7 +16,7 @@ from lookalike.faceset import Box, FaceSet
 from lookalike.gallery.gallery import Gallery
 from lookalike.ingest.pictures import decode_picture
 from lookalike.ingest.reading import read_still_apart
-from lookalike.ranking import Ranking
+from lookalike.ranking import Ranking, spread
 from lookalike.search.explain import Explanation
 from lookalike.search.query import Search
 
@@ -41,28 +41,9 @@ def draw_ranking(
 ) -> None:
     """Write a PNG that shows the best answers and through whom they came.
 
-    Parameters
-    ----------
-    gallery : Gallery
-        Where the pictures are.
-    search : Search
-    query : str or FaceSet
-        As for `find`.
-    path : Path
-        The picture to write.
-    top : int
-        How many answers to show.
-    matches : collection of str, optional
-        Ids known to be right, if anybody knows: answers are then marked right or wrong.
-    ranking : Ranking, optional
-        The answers, if they were asked for already.
-
-    Raises
-    ------
-    BadInput
-        If the query has no pictures, or the file exists.
-    StorageFailed
-        If the picture cannot be written.
+    `matches` are ids known to be right, if anybody knows: answers are then marked right or wrong. `ranking`
+    has the answers, if they were asked for already. Raise BadInput if the query has no pictures, or the file
+    exists.
     """
     check_new(path)
     asked = gallery.get(query, pictures=True) if isinstance(query, str) else query
@@ -91,33 +72,14 @@ def draw_ranking(
         pen.text(
             (MARGIN, top_edge - 2), f"{answer.rank}.  {answer.id}   {answer.score:.2f}{moved}", INK, _font(15)
         )
-        for number, picture in enumerate(_strip(target)):
+        for number, picture in enumerate(spread(target.pictures, STRIP)):
             _paste(sheet, picture, MARGIN + number * (FACE + GAP), top_edge + 22)
         _chain(sheet, pen, gallery, asked, target, explanation, top_edge)
     _write(sheet, path)
 
 
 def draw_faces(source: Path, at: float | None, boxes: Sequence[Box], path: Path) -> None:
-    """Write a PNG of a photo, or of a moment of a video, in which faces are framed and numbered.
-
-    Parameters
-    ----------
-    source : Path
-        The photo or video.
-    at : float, optional
-        When, in seconds from the start of the video.
-    boxes : sequence of boxes
-        Where the faces are; they are numbered from 1 in this order.
-    path : Path
-        The picture to write.
-
-    Raises
-    ------
-    BadInput
-        If the photo or video cannot be read.
-    StorageFailed
-        If the picture cannot be written.
-    """
+    """Write a PNG of a photo, or of a video at so many seconds, in which faces are framed and numbered."""
     still = Image.fromarray(read_still_apart(source, at)).convert("RGB")
     scale = min(1.0, LONGEST / max(still.size))
     sheet = still.resize((round(still.width * scale), round(still.height * scale)), Image.Resampling.LANCZOS)
@@ -154,13 +116,7 @@ def _encoded(sheet: Image.Image, path: Path) -> bytes:
 
 
 def check_new(path: Path) -> None:
-    """Refuse to draw over a file that is there, unless it is a PNG file that was drawn here and says so.
-
-    Raises
-    ------
-    BadInput, StorageFailed
-        If there is one, or the place cannot be looked at.
-    """
+    """Refuse to draw over a file that is there, unless it is a PNG file that was drawn here and says so."""
     try:
         there = path.exists() and not _is_ours(path)
     except OSError as reason:
@@ -215,12 +171,6 @@ def _chain(
             middle = top_edge + 22 + FACE // 2
             pen.line((left - 42, middle, left - 4, middle), fill=FAINT, width=2)
             pen.text((left - 23, middle - 4), joins[place - 1], INK, _font(13), anchor="mb")
-
-
-def _strip(faceset: FaceSet) -> list[bytes]:
-    """A few pictures spread over the set."""
-    count = min(STRIP, len(faceset.pictures))
-    return [faceset.pictures[i * len(faceset.pictures) // count] for i in range(count)]
 
 
 def _paste(sheet: Image.Image, picture: bytes, left: int, top: int) -> None:

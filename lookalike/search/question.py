@@ -39,18 +39,8 @@ OnStop = Callable[[Callable[[], None]], AbstractContextManager[object]]
 def read_everybody(gallery: Gallery, path: Path, track: Track = silent) -> list[FaceSet]:
     """Read all sets of a photo, video, album or folder of crops, described as the gallery is.
 
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        Anything that `add` takes without more options, but another gallery.
-    track : callable
-        Shows progress: a step is a photo, a second of video, or a set of crops.
-
-    Raises
-    ------
-    BadInput, NotFound, Conflict
-        If it cannot be read, or is described otherwise than the gallery.
+    `path` is anything that `add` takes without more options, but another gallery. A step of `track` is a
+    photo, a second of video, or a set of crops.
     """
     if is_footage(path, bool(holds_crops(gallery))):
         part = choose_descriptor(gallery.descriptor, None, gallery.hint("model_file"))
@@ -66,18 +56,8 @@ def read_everybody(gallery: Gallery, path: Path, track: Track = silent) -> list[
 class Seen:
     """What is seen in files: sets with their tracks, and who was seen side by side.
 
-    Parameters
-    ----------
-    files : sequence of MediaPath
-    part : Descriptor
-        What describes the faces.
-
-    Attributes
-    ----------
-    by_file : list of lists of FaceSet
-        Who is seen in each file, before photos of one person in one folder are joined.
-    failed : dict of int to LookalikeError
-        Why a file could not be read, by its place.
+    `by_file` tells who is seen in each, before photos of one person in one folder are joined; `failed` why a
+    file could not be read, by its place.
     """
 
     def __init__(self, files: Sequence[MediaPath], part: Descriptor) -> None:
@@ -124,7 +104,7 @@ class Seen:
         for one, track in _sets(file, told.tracks, album):
             self.by_file[number].append(one)
             there = self._found.get(one.id)
-            self._found[one.id] = (one if there is None else _joined(there[0], one), track)
+            self._found[one.id] = (one if there is None else joined(one.id, [there[0], one]), track)
             ids[track.number] = one.id
         for track, _ in told.tracks:
             beside = (ids[other] for other in track.together if other in ids)
@@ -169,22 +149,9 @@ def look_at(
 ) -> Seen:
     """Who is seen in photos and videos, if anybody; what could not be read is told beside it.
 
-    Parameters
-    ----------
-    part : Descriptor
-        What describes the faces.
-    files : sequence of MediaPath
-    settings : Settings
-        How to look.
-    track : callable
-        Shows progress: a step is a photo or a second of video.
-    on_stop : callable
-        Given what ends the looking at once, with an error; returns a context that lasts as long as it does.
-
-    Raises
-    ------
-    BadInput
-        If the model that finds faces is missing, or is another one.
+    A step of `track` is a photo or a second of video. `on_stop` is given what ends the looking at once, with
+    an error; it returns a context that lasts as long as that does. Raise BadInput if the model that finds
+    faces is missing, or is another one.
     """
     YUNET.read()  # no file is to blame for what is wrong with it
     seen = Seen(files, part)
@@ -208,18 +175,16 @@ def _sets(
         yield as_set(f"{base}#{number + 1}", track, faces, file.name, readable(file.path)), track
 
 
-def _joined(first: FaceSet, second: FaceSet) -> FaceSet:
+def joined(set_id: str, sets: Sequence[FaceSet]) -> FaceSet:
+    """All faces of some sets as one set, which is from where the first of them is."""
     return FaceSet(
-        first.id,
-        np.concatenate([first.faces, second.faces]),
-        first.origin,
-        [*first.sources, *second.sources],
-        [*first.pictures, *second.pictures],
-        [*first.sightings, *second.sightings],
+        set_id,
+        np.concatenate([one.faces for one in sets]),
+        sets[0].origin,
+        [source for one in sets for source in one.sources],
+        [picture for one in sets for picture in one.pictures],
+        [sighting for one in sets for sighting in one.sightings],
     )
-
-
-# Questions: faces from outside a gallery that somebody asks with, described as the gallery is.
 
 
 # Who is not seen at the very time that is asked for may be seen so many seconds from it: that is three looks.
@@ -262,27 +227,10 @@ def read_query(
 ) -> FaceSet:
     """Read a query from outside, described as the gallery is.
 
-    A video that the gallery holds is not looked at: the faces that were kept of it are the query, and the set
-    that has them is no answer.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        A source as for `add`, except what needs a features file.
-    set_id : str, optional
-        Which set of the source; needed if it holds several.
-    face : int, optional
-        Which face of a photo or video, counted from 1 on the left.
-    at : float, optional
-        When it is seen in a video, in seconds.
-
-    Raises
-    ------
-    Several
-        If several people could be meant.
-    BadInput, NotFound, Conflict
-        If it cannot be read, or holds no such set.
+    A video that the gallery holds is not looked at: the faces that were kept of it are the query, and the
+    set that has them is no answer. Raise Several if several people could be meant: then `set_id` says which
+    set of the source, `face` which face of a photo or video, counted from 1 on the left, and `at` when it is
+    seen in a video, in seconds.
     """
     if is_footage(path, bool(holds_crops(gallery))):
         return _chosen(gallery, path, set_id, face, at)
@@ -304,21 +252,7 @@ def read_query(
 
 
 def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterator[FaceSet]:
-    """Read every set of a source as a query from outside, described as the gallery is.
-
-    Parameters
-    ----------
-    gallery : Gallery
-    path : Path
-        Another gallery, or anything that `add` takes without more options.
-    track : callable
-        Shows progress.
-
-    Raises
-    ------
-    BadInput, NotFound, Conflict
-        If it cannot be read, or is described otherwise than the gallery.
-    """
+    """Read every set of another gallery, or of what `add` takes, as a query described as the gallery is."""
     if is_gallery(path) or is_split(path):
         with open_gallery(path) as other:
             if other.descriptor not in (None, gallery.descriptor):
@@ -328,13 +262,7 @@ def read_queries(gallery: Gallery, path: Path, track: Track = silent) -> Iterato
                 )
             yield from track(other.sets(), "reading queries", len(other))
         return
-    if is_footage(path, bool(holds_crops(gallery))):
-        yield from read_everybody(gallery, path, track)
-        return
-    describer = Describer(gallery.descriptor)
-    for found in track(describer.read(path), "describing faces", None):
-        describer.refuse_other_kind(found)
-        yield describer.describe(found)
+    yield from read_everybody(gallery, path, track)
 
 
 def seen_at(held: Sequence[Spanned], at: float) -> list[Spanned]:

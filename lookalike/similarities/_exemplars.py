@@ -106,13 +106,8 @@ def select(
 @one_blas_thread()
 def energies(faces: Any, components: int = 3, bandwidth: float | None = None) -> NDArray[np.float64]:
     """Energy of the leading kernel principal components, largest first; (components,)."""
-    faces = np.asarray(faces, dtype=np.float64)
-    kernel, _ = _kernel(faces, bandwidth)
-    found = np.zeros(components)
-    values, _ = _components(kernel, min(components, len(faces)))
-    values = np.where(values > SMALLEST_ENERGY * len(faces), values, 0.0)
-    found[: len(values)] = values
-    return found
+    values, _ = _spectrum(faces, components, bandwidth)
+    return np.pad(values, (0, components - len(values)))
 
 
 @one_blas_thread()
@@ -121,13 +116,18 @@ def projections(faces: Any, components: int = 2, bandwidth: float | None = None)
 
     Zero where there is no variation, or there are fewer faces than components.
     """
+    values, vectors = _spectrum(faces, components, bandwidth)
+    return np.pad(vectors * np.sqrt(values), ((0, 0), (0, components - len(values))))
+
+
+def _spectrum(
+    faces: Any, components: int, bandwidth: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Leading eigenvalues and eigenvectors of the kernel of some faces; what is but rounding is zero."""
     faces = np.asarray(faces, dtype=np.float64)
     kernel, _ = _kernel(faces, bandwidth)
     values, vectors = _components(kernel, min(components, len(faces)))
-    values = np.where(values > SMALLEST_ENERGY * len(faces), values, 0.0)
-    found = np.zeros((len(faces), components))
-    found[:, : len(values)] = vectors * np.sqrt(values)
-    return found
+    return np.where(values > SMALLEST_ENERGY * len(faces), values, 0.0), vectors
 
 
 def _kernel(faces: NDArray[np.float64], bandwidth: float | None) -> tuple[NDArray[np.float64], float]:

@@ -184,20 +184,9 @@ SMALLEST_RATIO = 1e-6
 
 @one_blas_thread()
 def principal_directions(rows: Floats, dimension: int, centre: bool = False) -> NDArray[np.float64]:
-    """Leading right singular vectors of the rows.
+    """Leading right singular vectors (r, d) of the rows (n, d), orthonormal, strongest first.
 
-    Parameters
-    ----------
-    rows : array (n, d)
-    dimension : int
-        Most directions to return; fewer come back where the rows span fewer.
-    centre : bool
-        Whether the mean row is subtracted first.
-
-    Returns
-    -------
-    array (r, d)
-        Orthonormal rows, strongest first; r is 0 if the rows span nothing.
+    r is at most ``dimension``, and what the rows span. ``centre`` subtracts the mean row first.
     """
     wide = np.asarray(rows, dtype=np.float64)
     if centre:
@@ -245,14 +234,8 @@ class SubspaceSimilarity(SetSimilarity):
     """Compare sets through the singular pairs between their principal subspaces.
 
     A mode is a matrix (dimension, columns) of orthonormal coordinates in the set's own basis; unused rows
-    and columns are zero.
-
-    Parameters
-    ----------
-    dimension : int
-        Most directions kept for a set; a set that spans fewer is used at the dimension it has.
-    centre : bool
-        Whether the mean face is subtracted before the directions are found.
+    and columns are zero. A set that spans fewer directions is used at the dimension it has; ``centre``
+    subtracts the mean face before directions are found.
     """
 
     mode_type = np.float64

@@ -37,14 +37,8 @@ def reaching(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs whose score, or a bound of it, reaches the floors and the ``count`` best of what is known.
 
-    Parameters
-    ----------
-    scores, known : arrays (n_a, n_b)
-        ``known`` is minus infinity where nothing is.
-    floors_a, floors_b, count, upper
-        As for `SetSimilarity.match_near`.
-    margin : float
-        How far scores and floors may be off together.
+    Floors, count and upper are as for `SetSimilarity.match_near`. ``known`` (n_a, n_b) is minus infinity
+    where nothing is; scores and floors may be off together by ``margin``.
     """
     scores, known = (_upper_half(array) if upper else array for array in (scores, known))
     # In the upper half a set meets the others in its row and in its column.
@@ -137,12 +131,8 @@ def group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, Any]:
 class PreparedSets(Sequence[Prepared]):
     """Prepared sets one after the other in a few large arrays, which can be memory-mapped.
 
-    Parameters
-    ----------
-    arrays : mapping of name to array
-        Each prepared array of all sets, joined along its first axis.
-    starts : mapping of name to array (n + 1,)
-        Where each set begins in the array of that name, and the end.
+    ``arrays`` has each prepared array of all sets, joined along its first axis, and ``starts`` (n + 1,)
+    where each set begins in the array of that name, and the end.
     """
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], starts: Mapping[str, NDArray[np.int64]]) -> None:
