@@ -232,10 +232,10 @@ class Agreement:
         floors = np.ascontiguousarray(best[:, lengths - 1])
         return cls(lists, floors, alone, trusts, starts, columns[filled], weights[filled], believed)
 
-    @property
+    @cached_property
     def mean_trust(self) -> float:
         """How much lists count, on average over the sets."""
-        return self.believed * float(np.mean([trust(one) for one in self.trusts]))
+        return self.believed * float(np.mean(_trusts(self.trusts)))
 
     def people(self, sample: Numbers) -> tuple[float, float]:
         """Share of the sets whose person clearly has several, and about how many people these show.
@@ -272,7 +272,7 @@ class Agreement:
             columns, entries, closed = self._of_query(row, shrunk, own)
         shared = own.copy()
         shared_of(*self._by_column, columns, entries, shrunk, shared)
-        found = shared / (2 - shared)
+        found = np.divide(shared, 2 - shared, out=shared)
         # A query from outside agrees with itself, and is none of the sets.
         length = self._length(found, closed[:0] if row.member is not None else closed)
         return Agreed(found[row.sets], closed, length, columns, entries, self.believed, shrunk, own)
@@ -332,8 +332,10 @@ class Agreement:
         """
         doubled, closed = self._doublings
         # Added up in one order, on any number of threads.
-        doublings = (agreed * doubled).sum() + (alone * np.arange(1, len(alone) + 1)).sum()
-        return float(doublings / max((agreed * closed).sum() + alone.sum(), TINY))
+        of_all = agreed * doubled
+        doublings = of_all.sum() + (alone * np.arange(1, len(alone) + 1)).sum()
+        np.multiply(agreed, closed, out=of_all)
+        return float(doublings / max(of_all.sum() + alone.sum(), TINY))
 
     @cached_property
     def _doublings(self) -> tuple[Values, Values]:
@@ -383,7 +385,13 @@ def trust(closed: Values) -> float:
     If a share p of a list is kin, two of the list are both kin with chance p squared. So the root of what is
     closed beyond chance is the share of a list that deserves to be believed.
     """
-    return float(np.sqrt(max(0.0, (closed.max() - BY_CHANCE) / (1 - BY_CHANCE))))
+    return float(_trusts(closed))
+
+
+def _trusts(closed: Values) -> Values:
+    """The same for closures of many (..., lengths)."""
+    found: Values = np.sqrt(np.maximum(0.0, (closed.max(axis=-1) - BY_CHANCE) / (1 - BY_CHANCE)))
+    return found
 
 
 def _back(lists: Numbers) -> NDArray[np.uint8]:

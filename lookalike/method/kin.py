@@ -20,7 +20,7 @@ from lookalike.kernels.cohorts import (
     residual_of,
 )
 from lookalike.kernels.compiled import CALL, is_worthwhile
-from lookalike.kernels.neighbours import best_first, count_triangles, united
+from lookalike.kernels.neighbours import best_first, count_triangles
 from lookalike.kernels.threads import blocks, in_order
 from lookalike.method.agreement import LEAST, Agreed, Agreement, Reach, closure, ramp
 from lookalike.method.calibration import expit
@@ -128,9 +128,12 @@ class Kin(NamedTuple):
             pass
         return found
 
-    def with_kin(self, targets: Numbers) -> Numbers:
-        """Some sets and all that may be kin of one of them, in increasing order."""
-        return united(len(self.sets), targets, self.sets[targets])
+    def known_of(self, row: PartialRow, targets: Numbers) -> PartialRow:
+        """What a row has of some of its sets and of all that may be kin of one of them."""
+        wanted = np.zeros(len(self.sets), dtype=bool)
+        wanted[targets] = wanted[self.sets[targets]] = True
+        chosen = wanted[row.sets]
+        return row._replace(sets=row.sets[chosen], scores=row.scores[chosen])
 
     def of_row(self, row: Row | PartialRow) -> tuple[Numbers, Values]:
         """Those sets that may be kin of a query, and the chances that they are.
@@ -163,7 +166,8 @@ class Kin(NamedTuple):
         Parameters
         ----------
         row : Row or PartialRow
-            As for `of_row`; a partial one has the targets and all that may be their kin.
+            As for `of_row`; a partial one has the targets. Whoever may be their kin and is not there is taken
+            for an ordinary set.
         targets : array (t,), optional
             Sets that are asked about, in increasing order; all unless given.
         """
@@ -185,14 +189,21 @@ class Kin(NamedTuple):
         weights = 1 + theirs.sum(axis=1)
         totals = np.full(len(targets), 1 + chances.sum())
         for r, chance in zip(near, chances, strict=True):
-            where = slice(starts[r], starts[r + 1])
-            own = np.zeros(total)
-            own[sets[where]] = self.values[where]
-            at = targets == r
-            pooled[at] -= chance * (own[r] + theirs[at] @ own[self.sets[r]])
-            totals[at] -= chance
+            place = int(np.searchsorted(targets, r))
+            if place == len(targets) or targets[place] != r:
+                continue
+            own = self._values_of(int(r), np.append(r, self.sets[r]))
+            pooled[place] -= chance * (own[0] + theirs[place : place + 1] @ own[1:])[0]
+            totals[place] -= chance
         found: Values = pooled / (weights * totals)
         return found
+
+    def _values_of(self, number: int, others: Numbers) -> Values:
+        """Values of a set with some others; 0 where they are not known."""
+        where = slice(self.known.starts[number], self.known.starts[number + 1])
+        sets = self.known.sets[where]
+        places = np.minimum(np.searchsorted(sets, others), len(sets) - 1)
+        return np.where(sets[places] == others, self.values[where][places], 0.0)
 
 
 def _chances(ours: Values, theirs: Values) -> Values:
@@ -216,15 +227,18 @@ class Strangers(NamedTuple):
         """How many strangers a cohort has; one more stands by, for a pair is in no cohort of its own."""
         return self.lists.shape[1] - self.skip - 1
 
-    def around(self, row: Row | PartialRow, targets: Numbers | None = None) -> Values:
+    def around(self, row: Row | PartialRow, targets: Numbers | None = None, level: float = 0.0) -> Values:
         """Means of a query and each set: it with the set's cohort, the set with its, cohort with cohort.
 
         Parameters
         ----------
         row : Row or PartialRow
-            A partial one has the targets, their cohorts, and those nearest to the query.
+            A partial one has the targets and those nearest to the query.
         targets : array (m,), optional
             Numbers of the sets that are looked at; all of the row unless given.
+        level : float
+            How much more than the gallery and each of them let expect the query is like sets that are not in
+            the row.
 
         Returns
         -------
@@ -243,8 +257,8 @@ class Strangers(NamedTuple):
             )
         # The system gives no memory for zeros that are never looked at.
         direct = np.zeros(total)
-        direct[row.sets] = row.scores - known.level - known.levels[row.sets]
-        pairs, query = KnownPairs(*known), Query(own, 0.0, member, direct)
+        direct[row.sets] = row.scores - known.level - known.levels[row.sets] - level
+        pairs, query = KnownPairs(*known), Query(own, level, member, direct)
         if is_worthwhile(CALL * 10 * len(own)):
             room = Room(np.zeros(total), np.zeros(total, dtype=np.int64))
             means_around(pairs, self._cohorts, query, room, targets, found)

@@ -313,9 +313,12 @@ class PartialRow(NamedTuple):
     scores: NDArray[np.float64]  # (m,)
     member: int | None  # as in `Row`
 
-    def of(self, sets: NDArray[np.int64]) -> PartialRow:
-        """What it has of some of its sets, in increasing order."""
-        return self._replace(sets=sets, scores=self.scores[np.searchsorted(self.sets, sets)])
+    def of(self, sets: NDArray[np.int64], missing: float = 0.0) -> PartialRow:
+        """What it has of some sets, in increasing order, and something else of those that it lacks."""
+        places = np.minimum(np.searchsorted(self.sets, sets), len(self.sets) - 1)
+        return self._replace(
+            sets=sets, scores=np.where(self.sets[places] == sets, self.scores[places], missing)
+        )
 
 
 class Near(NamedTuple):

@@ -83,6 +83,12 @@ class Weighed(NamedTuple):
         found: NDArray[np.float64] = trust * self.agreed.values + (1 - trust) * self.own
         return found
 
+    @property
+    def scored(self) -> Scored:
+        """Scores, none made by a single proxy, and what probabilities are told from."""
+        grounds = Grounds(self.pooled, self.agreed.odds, self.agreed.clearly)
+        return Scored(self.scores, np.full(len(self.pooled), -1), grounds)
+
 
 def counted(people: float) -> str:
     """So many people, as the beginning of a sentence that ends with what they make up."""
@@ -171,36 +177,56 @@ class Kinship(Reranker):
             learnt = f"this re-ranker was fitted on {self.total_} sets"
             raise BadInput(f"{learnt} and is asked about {len(tables)}: train again")
         weighed = self.weighed(row, len(tables)) if self.helps else None
-        nobody = np.full(len(tables), -1)
         if weighed is None:
-            return Scored(row.scores[: len(tables)].copy(), nobody)
-        agreed = weighed.agreed
-        return Scored(weighed.scores, nobody, Grounds(weighed.pooled, agreed.odds, agreed.clearly))
+            return Scored(row.scores[: len(tables)].copy(), np.full(len(tables), -1))
+        return weighed.scored
+
+    def score_near(self, targets: NDArray[np.int64], near: Near, member: int | None) -> Scored | None:
+        """Weigh some targets by what finding them told; None if nothing is weighed."""
+        if self.strangers_ is None or not self.helps:
+            return None
+        compared = PartialRow(near.sets, near.scores, member)
+        weighed = self._weighed(compared, _level(near, member, self.strangers_.known), targets)
+        return None if weighed is None else weighed.scored
 
     def weighed(self, row: Row, count: int) -> Weighed | None:
         """What is made of a query and so many targets, step by step; None if nothing is."""
+        if self.among_ is None:
+            return self._weighed(row)
+        # Targets come first among some sets.
+        targets = self.among_[:count]
+        member = None if row.member is None else int(self.among_[row.member])
+        if not (targets != member).any():
+            raise BadInput("a query was compared with no other set: ask about more targets")
+        return self._weighed(*self._compared(PartialRow(targets, row.scores[:count], member)), targets)
+
+    def _weighed(
+        self, whole: Row | PartialRow, level: float = 0.0, targets: NDArray[np.int64] | None = None
+    ) -> Weighed | None:
+        """What is made of all sets, or of some targets.
+
+        Parameters
+        ----------
+        whole : Row or PartialRow
+            All that the query was compared with.
+        level : float
+            How much more alike than their own levels let expect it is to those with which it was not.
+        targets : array (m,), optional
+            Numbers in increasing order.
+        """
         strangers, strengths, kin, agreement = self.strangers_, self.strengths_, self.kin_, self.agreement_
         if strangers is None or strengths is None or kin is None or agreement is None:
             return None
-        whole: Row | PartialRow = row
-        compared, targets = whole, None
-        if self.among_ is not None:
-            # Targets come first among some sets.
-            targets = self.among_[:count]
-            member = None if row.member is None else int(self.among_[row.member])
-            if not (targets != member).any():
-                raise BadInput("a query was compared with no other set: ask about more targets")
-            whole = self._expected(PartialRow(targets, row.scores[:count], member), strangers)
-            compared = whole.of(kin.with_kin(targets))
-        means = strangers.around(whole, compared.sets) if strengths.subtract else NO_MEANS
+        compared = whole if isinstance(whole, Row) or targets is None else kin.known_of(whole, targets)
+        means = strangers.around(whole, compared.sets, level) if strengths.subtract else NO_MEANS
         values = strengths.of_row(compared, means)
         compared = compared._replace(scores=values)
         pooled = kin.pool(compared, targets)
-        if targets is not None:
-            values = values[np.searchsorted(compared.sets, targets)]
-            compared = PartialRow(targets, pooled, compared.member)
-        else:
+        if targets is None:
             compared = compared._replace(scores=pooled)
+        else:
+            values = PartialRow(compared.sets, values, None).of(targets).scores
+            compared = PartialRow(targets, pooled, compared.member)
         others = pooled if compared.member is None else pooled[compared.sets != compared.member]
         return Weighed(values, pooled, agreement.with_query(compared), max(0.0, float(others.max())))
 
@@ -212,34 +238,26 @@ class Kinship(Reranker):
     def among(self, sets: NDArray[np.int64], near: Near | None = None) -> Self:
         """The same, which weighs and pools some targets.
 
-        Whoever has a say about a target, and was not compared with the query, is taken to be as near to it as
-        the levels of both let expect. Where everybody was compared, scores are those among all sets.
+        Whoever has a say about a target and was not compared with the query is taken to be as near to it as
+        an ordinary set, if kin, and as the levels of both let expect, if a stranger. Where everybody was
+        compared, scores are those among all sets.
         """
         found = copy.copy(self)
         found.among_, found.near_ = sets, near
         return found
 
-    def _expected(self, row: PartialRow, strangers: Strangers) -> PartialRow:
-        """The row of some targets, with all that may be their kin and the cohorts of these."""
-        near, known = self.near_, strangers.known
-        if near is None:
+    def _compared(self, row: PartialRow) -> tuple[PartialRow, float]:
+        """The row of some targets, with all whom the query was compared with; and its level."""
+        near, strangers = self.near_, self.strangers_
+        if near is None or strangers is None:
             raise BadInput("what a query was compared with is not known: ask about all sets")
-        speaks = row.sets if self.kin_ is None else self.kin_.with_kin(row.sets)
-        cohorts = strangers.lists[speaks] if self.subtracts else row.sets[:0]
-        sets = united(self.total_, row.sets, near.sets, speaks, cohorts)
-        others = near.spread != row.member
-        own = near.spread_scores[others] - known.level - known.levels[near.spread[others]]
-        # Whom the query was not compared with is no nearer than whoever is.
-        most = near.scores.min(initial=np.inf)
-        scores = np.minimum(known.level + known.levels[sets] + own.mean(), most)
+        sets = united(self.total_, row.sets, near.sets)
+        scores = np.empty(len(sets))
         scores[np.searchsorted(sets, near.sets)] = near.scores
         scores[np.searchsorted(sets, row.sets)] = row.scores
-        return PartialRow(sets, scores, row.member)
-
-    @property
-    def subtracts(self) -> bool:
-        """Whether strangers are subtracted."""
-        return self.strengths_ is not None and self.strengths_.subtract
+        is_whole = len(near.sets) == self.total_
+        level = 0.0 if is_whole else _level(near, row.member, strangers.known)
+        return PartialRow(sets, scores, row.member), level
 
     def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
         """Who had a say, and how much each added to the score."""
@@ -340,6 +358,13 @@ def _strangers(known: Known, lists: NDArray[np.int64]) -> Strangers:
     """Cohorts behind the nearest set of each."""
     width = max(1, min(COHORT, len(lists) // 4, lists.shape[1] - 2))
     return Strangers(known, np.ascontiguousarray(lists[:, : SKIP + width + 1]), SKIP)
+
+
+def _level(near: Near, member: int | None, known: Known) -> float:
+    """How much more alike than their own levels let expect a query is to sets from all over the gallery."""
+    others = near.spread != member
+    above = near.spread_scores[others] - known.level - known.levels[near.spread[others]]
+    return float(above.mean())
 
 
 def _named(prefix: str, fields: Any) -> dict[str, Any]:

@@ -128,6 +128,19 @@ class Reranker(ABC):  # noqa: B024  (one of two methods is enough: see below)
         """
         return self
 
+    def score_near(self, targets: NDArray[np.int64], near: Near, member: int | None) -> Scored | None:
+        """Score some targets by what a query was compared with to find them; None if that is not enough.
+
+        Parameters
+        ----------
+        targets : array (m,)
+            Numbers in increasing order; the query is not among them.
+        near : Near
+        member : int or None
+            The query's number if it is in the gallery.
+        """
+        return None
+
     def evidence(self, row: Row, tables: Tables, target: int) -> Evidence | None:
         """Who was taken as kin and as strangers for one answer; None if nobody is."""
         return None

@@ -24,7 +24,7 @@ from lookalike.indexing.transform import AUTO
 from lookalike.kernels.neighbours import best_first, places
 from lookalike.method.calibration import Calibration, worth_reading
 from lookalike.method.shortlist import Shortlist, Shortlisted, narrowed
-from lookalike.method.tables import Near, Row, Tables, rows
+from lookalike.method.tables import Near, PartialRow, Row, Tables, rows
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Track, silent
 from lookalike.ranking import Answer, Decided, Ranking
@@ -324,7 +324,11 @@ class Search:
             return
         for query in queries:
             targets, near = self.shortlisted(self.shortlist, query)
-            yield self.scoring_among(query, targets[targets != self.member(query)], near)
+            targets = targets[targets != self.member(query)]
+            scoring = None
+            if self.reranker.pools and not self.reranker.asks:
+                scoring = self._scoring_near(query, targets, near, self.shortlist.sizes.served)
+            yield scoring or self.scoring_among(query, targets, near)
 
     def scoring_among(
         self, query: str | FaceSet, targets: NDArray[np.int64], near: Near | None = None
@@ -343,6 +347,38 @@ class Search:
             chances=self._chances(row, scored),
             sets=len(self.tables) - (self.member(query) is not None),
         )
+
+    def _scoring_near(
+        self, query: str | FaceSet, targets: NDArray[np.int64], near: Near, served: int
+    ) -> Scoring | None:
+        """What is made of a shortlist by what finding it told; None if the re-ranker needs more.
+
+        The query is compared exactly with as many of the best as are answers: the others are ranked, but
+        nobody sees them.
+        """
+        member = self.member(query)
+        scored = self.reranker.score_near(targets, near, member)
+        if scored is None:
+            return None
+        # Of whom nothing was told is no nearer than whoever was found.
+        everybody = PartialRow(near.sets, near.scores, member)
+        baseline = everybody.of(targets, missing=near.scores.min()).scores
+        best = np.sort(best_first(scored.scores, baseline, served))
+        baseline[best] = self._similarities(query, targets[best])
+        return Scoring(
+            targets=targets,
+            scores=scored.scores,
+            baseline=baseline,
+            through=scored.through,
+            chances=self._chances(PartialRow(targets, baseline, None), scored),
+            sets=len(self.tables) - (member is not None),
+        )
+
+    def _similarities(self, query: str | FaceSet, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The query against some other sets."""
+        view = narrowed(self.tables, targets, None, 0)
+        [row] = rows(view.tables, PreparedSets.join([self.prepared(query)]), [None])
+        return row.scores
 
     def shortlisted(self, shortlist: Shortlist, query: str | FaceSet) -> Shortlisted:
         """The sets to rank, among whom the query itself may be, and whom else it was compared with."""
@@ -409,7 +445,7 @@ class Search:
             )
         return dict(tables.similarity.prepare(tables.preparation.apply(query.faces)))
 
-    def _chances(self, row: Row, scored: Scored) -> NDArray[np.float64] | None:
+    def _chances(self, row: Row | PartialRow, scored: Scored) -> NDArray[np.float64] | None:
         """How likely each set is the query's person; None if nothing can be said."""
         if self.calibration is None:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import os
 import re
 import struct
 import threading
@@ -14,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from lookalike.errors import NotFound
@@ -296,7 +298,7 @@ class Photos:
 
     def _decoded(self, file: MediaFile) -> tuple[bytes, int, int]:
         """A photo, small, and the width and height of the original."""
-        if not _is_the_same(Path(file.path), file):
+        if not _is_the_same(file):
             raise NotFound(
                 f"the photo {file.path!r} is not where it was when it was added, or was changed since: put "
                 f"it back, or add it again from where it is now"
@@ -340,15 +342,15 @@ def _same_end(source: str, path: str) -> int:
 def film_among(files: Iterable[MediaFile]) -> Path | None:
     """Where the film among the files of a set lies; None if there is none, or it is not there any more."""
     for file in files:
-        if file.kind == "video" and _is_the_same(Path(file.path), file):
+        if file.kind == "video" and _is_the_same(file):
             return Path(file.path)
     return None
 
 
-def _is_the_same(path: Path, file: MediaFile) -> bool:
-    """Whether a plain file of the same size and time lies there still."""
+def _is_the_same(file: MediaFile) -> bool:
+    """Whether a plain file of the same size and time lies there still; a search asks it of many."""
     try:
-        said = path.stat()
-        return path.is_file() and (said.st_size, said.st_mtime_ns) == (file.size, file.changed)
+        said = os.stat(file.path)
     except (OSError, ValueError):
         return False
+    return S_ISREG(said.st_mode) and (said.st_size, said.st_mtime_ns) == (file.size, file.changed)

@@ -192,9 +192,23 @@ def test_some_sets_are_pooled_as_among_all() -> None:
         row = row_of(scores, query)
         near = order_of(scores)[query, : kin.tail.size + 1]  # from which the query's own kin are told
         targets = np.setdiff1d(np.union1d(near, np.arange(0, 120, 7)), [query])
-        sets = kin.with_kin(targets)
-        some = kin.pool(PartialRow(sets, scores[query, sets], query), targets)
-        np.testing.assert_array_equal(some, kin.pool(row)[targets])
+        everybody = PartialRow(np.arange(120), scores[query], query)
+        asked = kin.known_of(everybody, targets)
+        assert set(asked.sets) == {*targets.tolist(), *kin.sets[targets].ravel().tolist()}
+        np.testing.assert_array_equal(kin.pool(asked, targets), kin.pool(row)[targets])
+
+
+def test_kin_that_are_not_in_a_row_are_taken_for_ordinary_sets() -> None:
+    scores = square(120, 6)
+    kin = kin_of(scores, 20)
+    near = np.sort(order_of(scores)[0, :60])
+    kept = near[near != 0]
+    part = kin.known_of(PartialRow(kept, scores[0, kept], 0), np.arange(120))
+    np.testing.assert_array_equal(part.sets, kept)
+    values = np.zeros(120)
+    values[kept] = scores[0, kept]
+    ordinary = kin.pool(PartialRow(np.arange(120), values, 0), np.arange(120))
+    np.testing.assert_array_equal(kin.pool(part, np.arange(120)), ordinary)
 
 
 def test_a_query_is_no_kin_of_its_own_however_few_sets_there_are() -> None:

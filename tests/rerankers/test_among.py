@@ -86,29 +86,54 @@ def test_some_targets_are_scored_as_among_all(search: Search, number: int, some:
     assert registry.spec(among.reranker) == registry.spec(search.reranker)
 
 
-def test_whom_the_query_was_not_compared_with_is_as_the_levels_let_expect(search: Search) -> None:
+def test_strangers_with_whom_the_query_was_not_compared_are_as_the_levels_let_expect(search: Search) -> None:
     stage, query = search.reranker, world_of(search)[220]
     assert isinstance(stage, Kinship)
     assert stage.strangers_ is not None
     [row] = search.rows([query])
-    near, spread = nearest_to(row, 80), np.arange(0, 200, 10)
-    sets = np.sort(near)
-    known = Near(sets, row.scores[sets], spread, row.scores[spread])
-    among, part, _ = search.among(query, sets[:60], known)
+    near, spread = np.sort(nearest_to(row, 80)), np.arange(0, 200, 10)
+    known = Near(near, row.scores[near], spread, row.scores[spread])
+    among, part, _ = search.among(query, near[:60], known)
     assert len(part.scores) == len(among.tables) == 60
     narrow = among.reranker
     assert isinstance(narrow, Kinship)
-    filled = narrow._expected(PartialRow(sets[:60], part.scores, None), stage.strangers_)
+    told, level = narrow._compared(PartialRow(near[:60], part.scores, None))
     levels = stage.strangers_.known
-    own = np.mean([row.scores[n] - levels.level - levels.levels[n] for n in spread])
-    others = np.setdiff1d(filled.sets, sets)
-    assert len(others)
-    for number, score in zip(filled.sets, filled.scores, strict=True):
-        if number in sets:
-            assert score == row.scores[number]
-        else:
-            expected = min(levels.level + levels.levels[number] + own, row.scores[sets].min())
-            assert score == pytest.approx(expected, rel=1e-12)
+    assert level == pytest.approx(np.mean(row.scores[spread] - levels.level - levels.levels[spread]))
+    np.testing.assert_array_equal(told.sets, near)
+    np.testing.assert_array_equal(told.scores, row.scores[near])
+    # As if the others had been compared, and were so near.
+    expected = levels.level + levels.levels + level
+    expected[near] = row.scores[near]
+    whole = stage.strangers_.around(row._replace(scores=expected), near[:60])
+    found = stage.strangers_.around(told, near[:60], level)
+    np.testing.assert_allclose(found, whole, rtol=1e-9, atol=1e-12)
+
+
+def test_where_finding_told_of_everybody_its_scores_are_those_among_all(search: Search) -> None:
+    stage, everybody = search.reranker, np.arange(200)
+    for query, member in ((SETS[7].id, 7), (world_of(search)[220], None)):
+        [row] = search.rows([query])
+        targets = everybody[everybody != member]
+        near = Near(everybody, row.scores, everybody[::10], row.scores[::10])
+        found = stage.score_near(targets, near, member)
+        assert found is not None
+        whole = stage.score(row, search.tables)
+        np.testing.assert_allclose(found.scores, whole.scores[targets], rtol=1e-9, atol=1e-12)
+
+
+def test_a_target_of_which_finding_told_nothing_is_taken_for_an_ordinary_set(search: Search) -> None:
+    stage, query = search.reranker, world_of(search)[220]
+    [row] = search.rows([query])
+    order = nearest_to(row, 200)
+    near, far = np.sort(order[:120]), order[-20:]
+    told = Near(near, row.scores[near], near[::10], row.scores[near[::10]])
+    found = stage.score_near(np.union1d(near, far), told, None)
+    assert found is not None
+    assert found.grounds is not None
+    is_far = np.isin(np.union1d(near, far), far)
+    assert np.isfinite(found.scores).all()
+    assert found.grounds.values[is_far].max() < found.grounds.values[~is_far].max()
 
 
 def test_pairs_that_are_expected_need_to_know_whom_the_query_was_compared_with(search: Search) -> None:
@@ -137,6 +162,8 @@ def test_where_nothing_is_done_nobody_else_is_needed() -> None:
     tables = index(SETS[:12])
     search = Search(tables, train(tables, "auto"))
     assert search.reranker.pools == 0
+    near = Near(np.arange(3), np.ones(3), np.arange(3), np.ones(3))
+    assert search.reranker.score_near(np.array([1, 2]), near, None) is None
     among, row, _ = search.among(SETS[0].id, np.array([1, 2]))
     scored = among.reranker.score(row, among.tables)
     [whole] = search.rows([SETS[0].id])
