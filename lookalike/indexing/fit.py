@@ -203,7 +203,7 @@ def calibrate(
 
     def make() -> Calibration:
         found = Calibration.fit(_best_values(tables, reranker, track), len(tables) - 1)
-        return replace(found, same_person=_same_person(tables, gallery))
+        return replace(found, same_person=same_person_in(tables, gallery))
 
     kind = f"probabilities of {kind_of(tables, reranker, seed)}"
     shape = f"probabilities {CALIBRATION_FORMAT}|{shaped_by(reranker, seed)}"
@@ -233,7 +233,7 @@ def _best_values(tables: Tables, reranker: Reranker, track: Track) -> NDArray[np
     return np.array(found)[unclear if unclear.sum() >= LEAST else slice(None)]
 
 
-def _same_person(tables: Tables, gallery: Gallery | None) -> float:
+def same_person_in(tables: Tables, gallery: Gallery | None) -> float:
     """The similarity from which two faces are one person's by the descriptor of a gallery; 1 if unknown."""
     if gallery is None or not tables.similarity.compares_faces or tables.preparation.is_learnt:
         return NEVER

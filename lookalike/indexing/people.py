@@ -17,9 +17,10 @@ from lookalike.gallery.decisions import judged
 from lookalike.gallery.gallery import Gallery
 from lookalike.gallery.people import Judged
 from lookalike.indexing.build import index
-from lookalike.indexing.fit import kept_if_possible, kind_of, shaped_by, train
+from lookalike.indexing.fit import kept_if_possible, kind_of, same_person_in, shaped_by, train
 from lookalike.method.agreement import Agreement
-from lookalike.method.groups import WEIGHTS, Bonds, Groups, agreement_of_few, mean_directions, propose
+from lookalike.method.calibration import NEVER
+from lookalike.method.groups import RULE, Bonds, Groups, agreement_of_few, mean_directions, propose
 from lookalike.method.tables import HeldGallery, Tables
 from lookalike.progress import Before, Track, silent
 from lookalike.ranking import MOST_SHOWN, Strip, percent, still_there, table
@@ -27,7 +28,7 @@ from lookalike.rerankers.contract import Reranker
 from lookalike.similarities.contract import PreparedSets
 
 # Raised whenever what is proposed, or how it is stored, changes.
-FORMAT: Final = 1
+FORMAT: Final = 3
 # Faces by which somebody is shown.
 MOST_FACES: Final = 6
 
@@ -213,20 +214,23 @@ def _pairs(found: set[tuple[int, int]]) -> NDArray[np.int64]:
 
 def _groups(gallery: Gallery, tables: Tables, reranker: Reranker, bonds: Bonds) -> Groups:
     """The groups of a gallery as they were kept, or made anew if sets or decisions came or went."""
+    same_person = same_person_in(tables, gallery)
     digest = hashlib.sha256()
     for array in vars(bonds).values():
         digest.update(array.tobytes())
     kind = f"people of {kind_of(tables, reranker, 0)}"
-    shape = f"people {FORMAT}|{WEIGHTS}|{shaped_by(reranker, 0)}|{digest.hexdigest()}"
-    make, stored = partial(grouped, tables, reranker, bonds), (Groups.to_arrays, Groups.from_arrays)
+    shape = f"people {FORMAT}|{RULE}|{same_person}|{shaped_by(reranker, 0)}|{digest.hexdigest()}"
+    make = partial(grouped, tables, reranker, bonds, same_person)
+    stored = (Groups.to_arrays, Groups.from_arrays)
     return kept_if_possible("proposed people are", gallery, tables, kind, shape, make, *stored)
 
 
-def grouped(tables: Tables, reranker: Reranker, bonds: Bonds) -> Groups:
+def grouped(tables: Tables, reranker: Reranker, bonds: Bonds, same_person: float = NEVER) -> Groups:
     """Propose groups of the sets of an index, whose similarity compares faces one by one.
 
     By other re-rankers than ``auto`` or ``adaptive``, and where there are too few sets for them, sets are
-    compared by themselves.
+    compared by themselves. `same_person` is the similarity from which the descriptor takes two faces for
+    one person's; 1 if it cannot tell.
     """
     agreement: Agreement | None = getattr(reranker, "agreement_", None)
     if agreement is None:
@@ -235,7 +239,8 @@ def grouped(tables: Tables, reranker: Reranker, bonds: Bonds) -> Groups:
         everybody = np.arange(len(tables))
         alone = np.full(len(tables), np.inf)
         return Groups(bonds.leaders.copy(), alone, np.empty((0, 2), everybody.dtype), np.empty(0))
-    return propose(agreement, mean_directions(*tables.similarity.faces(_here(tables))), bonds)
+    vectors = mean_directions(*tables.similarity.faces(_here(tables)))
+    return propose(agreement, vectors, bonds, same_person)
 
 
 def _here(tables: Tables) -> PreparedSets:

@@ -1,13 +1,17 @@
 """Groups: sets that are most probably one person, joined pair by pair, the best first.
 
-Groups begin as single sets, or as what was decided to be one person. Those two that belong together most are
-joined, again and again, while their score is above 0:
+Groups begin as single sets, or as what was decided to be one person. Again and again those two are joined
+whose odds of being one person are best. The logarithm of these odds is
 
-    score(A, B) = 8.3 c + 4.6 t + 1.8 logit(J) + 1.6 ln(min(larger, 64)) - 0.25 ln(smaller) - 11.1
+    score(A, B) = (8 + 0.64 (1 - m) / s) c + 3.6 t + 1.25 logit(J)
+                  + 1.3 ln(min(larger, 64)) - 1.5 ln(smaller) - 9.3
 
-c is the cosine of their summed vectors beyond what strangers have, t the lower of their mean trusts in lists
-of neighbours, J the mean agreement of all pairs between them (of pairs that nobody lists it is 0), larger and
-smaller their sizes. All of it is told by the gallery itself, so no threshold depends on the descriptor.
+c is the cosine of their summed vectors beyond what strangers have, m how alike strangers are and s how much
+that differs, t the lower of their mean trusts in lists of neighbours, J the mean agreement of all pairs
+between them (of pairs that nobody lists it is 0), larger and smaller their sizes. All of it is told by the
+gallery itself. It ends where the odds are low; and two are not joined if, by these odds, too many of all
+pairs of sets joined so far would be wrong. Where it is known of the descriptor how alike strangers may be,
+6 is added to a score above 0 if the two are so much alike that hardly any pair of strangers would be.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +28,7 @@ from numpy.typing import NDArray
 from lookalike.kernels.compiled import compiled
 from lookalike.kernels.threads import blocks, in_order, one_blas_thread
 from lookalike.method.agreement import BLOCK, Agreement
-from lookalike.method.calibration import expit
+from lookalike.method.calibration import NEVER, expit
 from lookalike.method.neighbours import Known, all_lists
 from lookalike.method.tables import Tables
 
@@ -32,6 +37,9 @@ Doubles = NDArray[np.float64]
 
 # Agreement beyond these is no surer, and groups larger than this know no more of themselves.
 LEAST_AGREED, MOST_AGREED, MOST_SETS = 0.01, 0.99, 64
+# Added to the score of groups that are surely the same by what is known of their descriptor: as if they were
+# not once in 400 times.
+SURE = 6.0
 # So that sets which are alike by chance only divide by something.
 TINY = 1e-6
 
@@ -90,9 +98,12 @@ def join_groups(
     strangers: float,
     trusts: Doubles,
     weights: Doubles,
+    alike: float,
+    least: float,
+    allowed: tuple[float, float],
     doubt: float,
 ) -> tuple[Ints, Doubles, Ints, Doubles]:
-    """Join groups while the score of the best pair is above 0; see `lookalike.method.groups.propose`.
+    """Join groups while the score of the best pair is above the least; see `lookalike.method.groups.propose`.
 
     A pair in the queue lapses when one of its groups grows: each group counts how often it did. Links of a
     group are renamed when it grows next, not when others do. So nothing is larger than the links of all sets.
@@ -117,6 +128,13 @@ def join_groups(
         How far lists around each set are believed. Changed.
     weights : array (6,)
         Those of the score.
+    alike : float
+        Groups of a score above 0 whose vectors are so alike, on average over all pairs, are surely the same.
+    least : float
+        Pairs of a lower score are never joined.
+    allowed : tuple of float
+        How many of the pairs of sets that are joined may be expected to be wrong: such a share of all, or so
+        many, whichever is more.
     doubt : float
         Pairs that are not joined are told down to this score.
 
@@ -143,6 +161,7 @@ def join_groups(
         if leaders[i] < i:
             _merge(parents, sizes, names, trusts, sums, near, said, others, bars, places, leaders[i], i)
     queue = [(0.0, 0, 0, 0, 0) for _ in range(0)]
+    wrong, joined = 0.0, 0.0
     for a in range(total):
         if parents[a] == a:
             own[a] = _own(sums, sizes, strangers, a)
@@ -151,23 +170,30 @@ def join_groups(
         for place in range(len(near[a]) if parents[a] == a else 0):
             b = near[a][place]
             if b > a:
-                score = _score(sums, own, sizes, trusts, strangers, weights, a, b, said[a][place], 0.0)
-                if score > 0:
+                score = _score(
+                    sums, own, sizes, trusts, strangers, weights, alike, a, b, said[a][place], least
+                )
+                if score > least:
                     heappush(queue, (-score, a, b, 0, 0))
     while len(queue):
         lacking, a, b, grown_a, grown_b = heappop(queue)
         if parents[a] != a or parents[b] != b or grown[a] != grown_a or grown[b] != grown_b:
             continue
+        pairs_there = float(sizes[a] * sizes[b])
+        expected = wrong + pairs_there / (1 + np.exp(-lacking))
+        if expected > max(allowed[0] * (joined + pairs_there), allowed[1]):
+            continue
         if _are_apart(parents, others, bars, names, a, b):
             continue
+        wrong, joined = expected, joined + pairs_there
         _merge(parents, sizes, names, trusts, sums, near, said, others, bars, places, a, b)
         own[a] = _own(sums, sizes, strangers, a)
         grown[a] += 1
         weakest[a] = min(weakest[a], weakest[b], -lacking)
         for place in range(len(near[a])):
             b = near[a][place]
-            score = _score(sums, own, sizes, trusts, strangers, weights, a, b, said[a][place], 0.0)
-            if score > 0:
+            score = _score(sums, own, sizes, trusts, strangers, weights, alike, a, b, said[a][place], least)
+            if score > least:
                 heappush(queue, (-score, min(a, b), max(a, b), grown[min(a, b)], grown[max(a, b)]))
     firsts, seconds, scores = [0 for _ in range(0)], [0 for _ in range(0)], [0.0 for _ in range(0)]
     for a in range(total):
@@ -176,7 +202,9 @@ def join_groups(
             for place in range(len(near[a])):
                 b = near[a][place]
                 if b > a:
-                    score = _score(sums, own, sizes, trusts, strangers, weights, a, b, said[a][place], doubt)
+                    score = _score(
+                        sums, own, sizes, trusts, strangers, weights, alike, a, b, said[a][place], doubt
+                    )
                     if score > doubt and not _are_apart(parents, others, bars, names, a, b):
                         firsts.append(a)
                         seconds.append(b)
@@ -216,24 +244,26 @@ def _score(
     trusts: Doubles,
     strangers: float,
     weights: Doubles,
+    alike: float,
     a: int,
     b: int,
     agreed: float,
     least: float,
 ) -> float:
-    """The score of two groups; minus infinity if it cannot be more than the least."""
+    """The score of two groups; minus infinity if it can neither be more than the least nor than 0."""
     mean = min(max(agreed / (sizes[a] * sizes[b]), LEAST_AGREED), MOST_AGREED)
     larger, smaller = max(sizes[a], sizes[b]), min(sizes[a], sizes[b])
     found = weights[1] * min(trusts[a] / sizes[a], trusts[b] / sizes[b]) + weights[5]
     found += weights[2] * np.log(mean / (1 - mean))
     found += weights[3] * np.log(min(larger, MOST_SETS)) + weights[4] * np.log(smaller)
-    if found + weights[0] <= least:  # vectors cannot be more alike than that
+    if found + weights[0] <= min(least, 0.0):  # vectors cannot be more alike than that
         return -np.inf
     product = 0.0
     for place in range(sums.shape[1]):
         product += sums[a, place] * sums[b, place]
     cosine = (product - strangers * sizes[a] * sizes[b]) / np.sqrt(own[a] * own[b])
-    return found + weights[0] * min(cosine, 1.0)
+    found += weights[0] * min(cosine, 1.0)
+    return found + SURE if found > 0 and product >= alike * sizes[a] * sizes[b] else found
 
 
 @compiled
@@ -304,16 +334,26 @@ def _gather(parents: Ints, near: Any, said: Any, places: Ints, a: int) -> None:
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 
-# Weights of the cosine, of trust, of agreement, of the larger size and of the smaller one, and what is added
+# Weights of the cosine, of trust, of agreement, of the larger size and of the smaller one, and what is added;
+# and what the cosine counts beyond that for each spread of strangers between them and copies, up to so many
 # (chosen with labels).
-WEIGHTS = (8.3, 4.6, 1.8, 1.6, -0.25, -11.1)
-# Pairs that were not joined are worth a question down to this score, about even odds (chosen with labels).
-DOUBT = -2.0
-# Logit of the probability that a group shows one person only, by the least score at which it was joined; and
+WEIGHTS = (8.0, 3.6, 1.25, 1.3, -1.5, -9.3)
+BY_SPREAD, MOST_SPREADS = 0.64, 10.0
+# Groups are joined from the first score on, while no more than such a share of all pairs of sets, or than so
+# many, are expected to be wrong; others are worth a question down to the last score (chosen with labels).
+LEAST, ALLOWED, DOUBT = 1.0, (0.025, 0.1), 0.25
+# Of strangers, one pair in so many reaches the level of a descriptor. Groups are surely the same from where
+# so many pairs of strangers are expected in a whole gallery.
+PAIRS_AT_LEVEL, EXPECTED = 10_000, 0.1
+# Nothing is known of a descriptor whose level is hardly above the gallery's strangers.
+LEAST_ABOVE = 0.02
+# Logits of the probability that a group shows one person only, by the least score at which it was joined, and
 # that two groups of several sets, which were not joined, are the same (chosen with labels, by logistic
 # regression on galleries of many shapes).
-GROUP_SLOPE, GROUP_LEVEL = 0.6, 2.4
-PAIR_SLOPE, PAIR_LEVEL, EVEN = 1.6, 2.2, 0.5
+GROUP_SLOPE, GROUP_LEVEL = 1.0, -0.2
+PAIR_SLOPE, PAIR_LEVEL, EVEN = 1.3, -1.0, 0.5
+# What shapes the groups: others are made when any of it changes.
+RULE = (WEIGHTS, BY_SPREAD, MOST_SPREADS, LEAST, ALLOWED, DOUBT, SURE, PAIRS_AT_LEVEL, EXPECTED)
 # Links of a set that are looked at.
 MOST_LINKS = 64
 # Fewer sets have no lists that could agree.
@@ -362,7 +402,7 @@ class Groups:
     weakest : array (n,)
         At the lowest set of a group, the least score at which it was joined; infinite if it never was.
     pairs, scores : arrays (m, 2), (m,)
-        Groups that may be one person, but were not joined, and by how much they fall short of it.
+        Groups that may be one person, but were not joined, and the logarithm of the odds that they are.
     """
 
     owners: Numbers
@@ -410,7 +450,7 @@ class Groups:
         return cls(**arrays)
 
 
-def propose(agreement: Agreement, vectors: Values, bonds: Bonds) -> Groups:
+def propose(agreement: Agreement, vectors: Values, bonds: Bonds, same_person: float = NEVER) -> Groups:
     """Join sets to groups that are most probably one person each, and never what is certain not to be.
 
     Memory grows with the number of sets, not with its square. It runs on one thread but for the agreements:
@@ -423,6 +463,8 @@ def propose(agreement: Agreement, vectors: Values, bonds: Bonds) -> Groups:
     vectors : array (n, d)
         One of each set, of unit length: the mean direction of its faces.
     bonds : Bonds
+    same_person : float
+        The level of the descriptor: the cosine that one pair of strangers in 10,000 reaches; 1 if unknown.
     """
     total = len(vectors)
     lists = np.ascontiguousarray(agreement.lists[:, :MOST_LINKS])
@@ -437,6 +479,9 @@ def propose(agreement: Agreement, vectors: Values, bonds: Bonds) -> Groups:
         pass
     starts, links, first = _both_ways(np.repeat(np.arange(total), lists.shape[1]), lists.ravel(), total)
     trusts = agreement.believed * np.sqrt(agreement.trusts.max(axis=1))
+    strangers, spread = strangers_of(vectors)
+    weights = np.array(WEIGHTS)
+    weights[0] += BY_SPREAD * min((1 - strangers) / max(spread, TINY), MOST_SPREADS)
     found = join_groups(
         bonds.leaders.astype(np.int64),
         bonds.names.astype(np.int64, copy=True),
@@ -446,12 +491,37 @@ def propose(agreement: Agreement, vectors: Values, bonds: Bonds) -> Groups:
         *_both_ways(bonds.apart[:, 0], bonds.apart[:, 1], total)[:2],
         *_rows_of(bonds.rejected, total),
         np.array(vectors, dtype=np.float64),
-        strangers_of(vectors),
+        strangers,
         trusts,
-        np.array(WEIGHTS),
+        weights,
+        surely_alike(strangers, same_person, total),
+        LEAST,
+        ALLOWED,
         DOUBT,
     )
     return Groups(*found)
+
+
+def surely_alike(strangers: float, same_person: float, total: int) -> float:
+    """How alike two sets must be so that hardly a pair of strangers is, in a gallery of so many sets.
+
+    Strangers are taken for normal around what they are in the gallery, with such a spread that one pair in
+    10,000 reaches the level of the descriptor. It is infinite where no level is known.
+
+    Parameters
+    ----------
+    strangers : float
+        How alike they are in the gallery.
+    same_person : float
+        The level; 1 if unknown.
+    total : int
+        Number of sets.
+    """
+    if same_person >= NEVER or same_person < strangers + LEAST_ABOVE:
+        return np.inf
+    normal, pairs = NormalDist(), max(1.0, total * (total - 1) / 2)
+    spread = (same_person - strangers) / -normal.inv_cdf(1 / PAIRS_AT_LEVEL)
+    return strangers - spread * normal.inv_cdf(min(EXPECTED / pairs, 0.5))
 
 
 def agreement_of_few(tables: Tables) -> Agreement | None:
@@ -479,17 +549,17 @@ def mean_directions(faces: NDArray[Any], starts: Numbers) -> Values:
     return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
 
 
-def strangers_of(vectors: Values) -> float:
-    """How alike vectors of strangers are: the middle of the pairs of some rows, kin clipped off from above.
+def strangers_of(vectors: Values) -> tuple[float, float]:
+    """How alike vectors of strangers are, and by how much that differs, told from the pairs of some rows.
 
-    Kin lie above the middle only, so the spread is that of the lower half.
+    Kin are clipped off from above. They lie above the middle only, so the spread is that of the lower half.
     """
     total = len(vectors)
     rows = np.unique(np.linspace(0, total - 1, min(ROWS, total)).astype(np.int64))
     with one_blas_thread():
         table = vectors[rows] @ vectors.T
     values = table[np.arange(total) != rows[:, None]]
-    middle = float(np.median(values)) if len(values) else 0.0
+    middle, spread = float(np.median(values)) if len(values) else 0.0, 0.0
     for _ in range(ROUNDS):
         below = values[values < middle]
         if not len(below):
@@ -498,7 +568,7 @@ def strangers_of(vectors: Values) -> float:
         before, middle = middle, float(np.median(values[values < middle + CLIP * spread]))
         if middle == before:
             break
-    return middle
+    return middle, spread
 
 
 def _both_ways(ones: Numbers, others: Numbers, total: int) -> tuple[Numbers, Numbers, Numbers]:

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from lookalike import FaceSet, index, train
 from lookalike.method.agreement import Agreement
-from lookalike.method.groups import Bonds, Groups, agreement_of_few, mean_directions, propose, strangers_of
+from lookalike.method.groups import (
+    Bonds,
+    Groups,
+    agreement_of_few,
+    mean_directions,
+    propose,
+    strangers_of,
+    surely_alike,
+)
 from lookalike.method.tables import Tables
 from tests.small_world import small_world
 
@@ -28,26 +36,57 @@ def a_world(seed: int = 0) -> tuple[Tables, np.ndarray]:
     return tables, np.array([labels[one] for one in tables.ids])
 
 
-def test_the_score_of_two_sets_by_hand() -> None:
-    # Three sets: two of one person who name each other, and somebody else.
-    vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+# Two sets of one person at a cosine of 0.8, and somebody else.
+THREE = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("closed", "same_person", "joined"), [(0.64, 1.0, True), (0.16, 1.0, False), (0.16, 0.7, True)]
+)
+def test_the_score_of_two_sets_by_hand(closed: float, same_person: float, joined: bool) -> None:
+    # The two of one person name each other.
     agreement = Agreement(
         lists=np.array([[1], [0], [1]]),
         floors=np.zeros((3, 1)),
         closures=np.zeros((3, 1)),
-        trusts=np.array([[0.81], [0.64], [0.25]]),
+        trusts=np.array([[0.81], [closed], [0.25]]),
         starts=np.array([0, 2, 4, 5]),
         columns=np.array([0, 1, 0, 1, 2], dtype=np.int32),
         weights=np.array([0.5, 0.5, 0.5, 0.5, 1.0], dtype=np.float32),
     )
-    strangers = strangers_of(vectors)
-    found = propose(agreement, vectors, Bonds.none(3))
+    # Strangers are 0 and 0.6 alike: 0.6, the middle of 0, 0.6 and 0.8, each twice. Below it are zeros.
+    assert strangers_of(THREE) == pytest.approx((0.6, 1.4826 * 0.6))
+    found = propose(agreement, THREE, Bonds.none(3), same_person)
     # Their vectors are the same, but no agreement is surer than 0.99; trust is the root of the lower closure.
-    cosine = (0.8 - strangers) / (1 - strangers)
-    score = 8.3 * cosine + 4.6 * 0.8 + 1.8 * math.log(0.99 / 0.01) - 11.1
-    assert found.owners.tolist() == [0, 0, 2]
-    assert found.weakest[0] == pytest.approx(score)
-    assert found.probability(0) == pytest.approx(1 / (1 + math.exp(-(0.6 * score + 2.4))))
+    by_spread = 0.64 * 0.4 / (1.4826 * 0.6)
+    score = (8 + by_spread) * 0.5 + 3.6 * math.sqrt(closed) + 1.25 * math.log(0.99 / 0.01) - 9.3
+    # A single pair is proposed if it is wrong once in ten times at most; else it is asked about.
+    assert (1 / (1 + math.exp(score)) <= 0.1) is (closed > 0.5)
+    if same_person < 1:  # a tenth of one of the three pairs lies above 0.649: 1.834 spreads of 0.1 / 3.719
+        score += 6
+    if joined:
+        assert found.owners.tolist() == [0, 0, 2]
+        assert found.weakest[0] == pytest.approx(score)
+        assert found.probability(0) == pytest.approx(1 / (1 + math.exp(-(score - 0.2))))
+    else:
+        assert found.owners.tolist() == [0, 1, 2]
+        assert dict(zip(map(tuple, found.pairs.tolist()), found.scores, strict=True))[0, 1] == pytest.approx(
+            score
+        )
+
+
+@pytest.mark.parametrize("total", [2, 16, 45, 571, 100_000])
+def test_so_alike_that_hardly_a_pair_of_strangers_is(total: int) -> None:
+    found = surely_alike(0.1, 0.5, total)
+    # One pair in 10,000 lies above 0.5, 3.719 spreads from 0.1, and a tenth of one of all pairs above that.
+    place = (found - 0.1) / (0.4 / 3.719016)
+    expected = math.erfc(place / math.sqrt(2)) / 2 * total * (total - 1) / 2
+    assert expected == pytest.approx(0.1, rel=1e-3)
+    assert (found < 0.5) is (total <= 45)
+
+
+def test_nothing_is_so_alike_where_no_level_is_known_or_strangers_reach_it() -> None:
+    assert surely_alike(0.1, 1.0, 50) == surely_alike(0.49, 0.5, 50) == math.inf
 
 
 def test_strangers_are_told_without_kin() -> None:
@@ -57,7 +96,10 @@ def test_strangers_are_told_without_kin() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     table = vectors @ vectors.T
     person = np.repeat(np.arange(40), 5)
-    assert strangers_of(vectors) == pytest.approx(np.median(table[person[:, None] != person]), abs=0.02)
+    others = table[person[:, None] != person]
+    middle = np.median(others)
+    spread = 1.4826 * np.median(middle - others[others < middle])
+    assert strangers_of(vectors) == pytest.approx((middle, spread), abs=0.02)
 
 
 def test_people_are_found_and_nobody_is_mixed() -> None:
@@ -147,10 +189,10 @@ def test_questions_and_unsure_sets() -> None:
         owners=np.array([0, 0, 2, 2, 2, 5, 6, 6]),
         weakest=np.array([2.0, 0, 1.0, 0, 0, np.inf, 3.0, 0]),
         pairs=np.array([[0, 2], [0, 5], [2, 5], [2, 6], [0, 6]]),
-        scores=np.array([-1.5, -0.5, -0.2, -1.5, -0.1]),
+        scores=np.array([0.3, 0.5, 0.8, 0.3, 0.9]),
     )
     # The single set goes to the group that it fits best.
-    assert groups.unsure() == {5: (2, -0.2)}
-    # 4 pairs of sets at 1.6 * -0.1 + 2.2, against 6 at 1.6 * -1.5 + 2.2; ties by number.
+    assert groups.unsure() == {5: (2, 0.8)}
+    # 4 pairs of sets that are the same more likely than not, before 6 that are not; ties by number.
     assert [(one, other) for one, other, _ in groups.questions()] == [(0, 6), (0, 2), (2, 6)]
-    assert groups.questions()[0][2] == pytest.approx(1 / (1 + math.exp(-2.04)))
+    assert groups.questions()[0][2] == pytest.approx(1 / (1 + math.exp(-(1.3 * 0.9 - 1))))
