@@ -61,6 +61,12 @@ def test_what_is_barred_is_left_out_and_counted(folder: Path, ready: Ready) -> N
     assert (told["added"], told["barred"]) == ([], [IDS[0]])
 
 
+def test_a_backup_that_holds_it_is_named_with_what_to_do(folder: Path, ready: Ready) -> None:
+    ready.works("backup", "g", "copy", cwd=folder)
+    said = ready.works("forget", "g", IDS[0], cwd=folder).out
+    assert f"backup: {folder / 'copy'} holds it: delete it, or forget in it too" in said.splitlines()
+
+
 def test_as_json(folder: Path, ready: Ready) -> None:
     ended = ready.run("forget", "g", *IDS, "--json", "--receipt", "r.json", cwd=folder)
     told = ended.json

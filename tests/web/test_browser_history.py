@@ -129,6 +129,11 @@ def test_everything_has_room_on_a_small_phone(
         for one in page.locator("details").all():
             one.evaluate("one => one.open = true")
         assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"], view
+        # However long the names beside them are, no number breaks into two lines.
+        long = "all => all.forEach(one => { one.textContent = 'in the mountains of the north.mp4 #12'; })"
+        page.locator(".orders .label a").evaluate_all(long)
+        low = "all => all.every(one => one.offsetHeight < 32)"
+        assert page.locator(".orders .rank").evaluate_all(low), view
         brand, search = (page.locator(one).bounding_box() for one in (".brand", ".top .primary"))
         assert brand is not None
         assert search is not None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from lookalike import Gallery, add
 from lookalike.faceset import Sighting
 from lookalike.web.catalogue import key_of
 from lookalike.web.films import looks_between, photos_of_faces
+from lookalike.web.pages import _TEMPLATES
 from tests import media
 from tests.gallery.samples import a_file
 from tests.web.asking import Asker, asker
@@ -136,3 +139,15 @@ def test_what_cannot_be_shown_is_said(folder: Path, tmp_path: Path) -> None:
         assert server("GET", told["picture"]).status == 404
     with Gallery(path) as gallery:
         assert len(gallery) == 16
+
+
+@pytest.mark.parametrize(("widths", "size"), [((90.0, 60.0), 20.0), ((30.0, 60.0), 15.0), ((9.0,), 280 / 24)])
+def test_numbers_do_not_hide_small_faces(widths: tuple[float, ...], size: float) -> None:
+    """By hand: a 28th of 560 is 20, a 48th is 280 / 24, and half of the smallest face is 30, 15 or 4.5."""
+    faces = [
+        SimpleNamespace(box=(50.0, 99.0, width, 9.0), number=1, title="who", person=0) for width in widths
+    ]
+    photo = SimpleNamespace(width=560, height=300, picture="", file="a.jpg", faces=faces)
+    drawn = str(_TEMPLATES.get_template("pieces.html").module.boxes(photo, "/sets/"))  # type: ignore[attr-defined]
+    [first, *_] = re.findall(r'class="label"[^>]* height="([0-9.]+)"', drawn)
+    assert float(first) == pytest.approx(size)

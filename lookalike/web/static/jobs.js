@@ -15,14 +15,17 @@ export function progressBox(note) {
 }
 
 export function show(job, bar, text) {
-  if (job.total) {
+  // Of one step nobody sees how far it is: it would stand at nothing, or at all, for as long as it takes.
+  const counts = job.total > 1;
+  if (counts) {
     bar.max = job.total;
     bar.value = job.done;
   } else {
     bar.removeAttribute("value");
   }
   const left = job.left > 1 ? `, about ${Math.ceil(job.left)} s left` : "";
-  text.textContent = (job.text || "Working") + (job.total ? `: ${job.done} of ${job.total}` : "") + left;
+  const words = job.text || "working";
+  text.textContent = words[0].toUpperCase() + words.slice(1) + (counts ? `: ${job.done} of ${job.total}` : " …") + left;
 }
 
 // Follow a job until it ends; an end that is not good is an Error.
