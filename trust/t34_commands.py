@@ -90,8 +90,9 @@ TIMES: Final = 10
 RELEASE: Final = TIMES * len(COMMANDS)
 GALLERIES: Final = frozenset(["g", "given", "m", "new", "broken", "old", "backup", "kept", "merged"])
 SIGNALS: Final = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-# A gallery of before is kept beside an upgraded one, under a name with the time.
-TOLD_APART: Final = ".format-"
+# A gallery of before is kept beside an upgraded or restored one. What it holds counts, not its bytes: a
+# command that was refused something may have counted a commit in it.
+KEPT: Final = re.compile(r"\.(format|before)-.*")
 
 
 def run(share: float = 1.0, seed: int = 0, track: Track = silent) -> Outcome:
@@ -207,12 +208,12 @@ def told(folder: Path, command: str) -> dict[str, str]:
     """All that the galleries of a command hold, and all other files that are no tables, by name."""
     found: dict[str, str] = {}
     for path in sorted(folder.iterdir()):
-        if path.name in GALLERIES - set(_words(command)):
+        if path.name in GALLERIES - set(_words(command)) or _is_aside(path.name):
             continue
-        name = path.name.partition(TOLD_APART)[0] + (TOLD_APART if TOLD_APART in path.name else "")
-        if path.name in GALLERIES or TOLD_APART in path.name:
+        name = KEPT.sub(r".\1-", path.name)
+        if path.name in GALLERIES or name != path.name:
             found |= {f"{name}: {key}": one for key, one in _held(path)}
-        elif not _is_aside(path.name):
+        else:
             files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
             found |= {str(one.relative_to(folder)): _hash(one.read_bytes()) for one in files}
     return found
@@ -250,11 +251,8 @@ def _unsound(folder: Path, command: str) -> list[str]:
 
 def _names(folder: Path) -> set[str]:
     """The names of a folder, without those of tables, that the time has no part in."""
-    return {
-        str(path.relative_to(folder)).partition(TOLD_APART)[0]
-        for path in folder.rglob("*")
-        if ".derived" not in str(path.relative_to(folder))
-    }
+    paths = [str(path.relative_to(folder)) for path in folder.rglob("*")]
+    return {KEPT.sub("", path) for path in paths if ".derived" not in path}
 
 
 def _is_aside(name: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -60,9 +59,8 @@ def check_report_folder(folder: Path) -> None:
     with in_words(folder):
         place = _mended(folder)
         _check_replaceable(place, folder)
-        trial = _beside(place, "unfinished")
-        atomic.make_folder(trial)
-        atomic.remove_folder(trial)
+        with atomic.folder_aside(place.parent):
+            pass
 
 
 def write_report(folder: Path, page: Page, record: Mapping[str, Any]) -> None:
@@ -76,17 +74,13 @@ def write_report(folder: Path, page: Page, record: Mapping[str, Any]) -> None:
     with in_words(folder):
         place = _mended(folder)
         _check_replaceable(place, folder)
-        aside = _beside(place, "unfinished")
-        try:
-            atomic.make_folder(aside)
+        with atomic.folder_aside(place.parent) as aside:
             atomic.make_folder(aside / FIGURES)
             for name, content in everything.items():
                 atomic.write_new(aside / name, content)
             atomic.sync(aside / FIGURES)
             atomic.sync(aside)
             _exchange(aside, place)
-        finally:
-            atomic.delete_tree(aside)
         atomic.sync(place.parent)
 
 
@@ -171,10 +165,6 @@ def _mended(folder: Path) -> Path:
 
 def _earlier(place: Path) -> Path:
     return place.with_name(f".{place.name}.earlier-report")
-
-
-def _beside(place: Path, why: str) -> Path:
-    return place.with_name(f".{place.name}.{why}-{secrets.token_hex(8)}")
 
 
 # The paper looks at the first hundred of 3,424 answers; of a small gallery at a tenth.

@@ -86,7 +86,8 @@ class Video:
     @property
     def tags(self) -> dict[str, str]:
         """What the container says of the film; where it is silent, what the stream of pictures says."""
-        return {**self._stream.metadata, **self._container.metadata}
+        found = {**self._stream.metadata, **self._container.metadata}
+        return {_text(name): _text(value) for name, value in found.items()}
 
     @property
     def rates(self) -> tuple[Fraction | None, Fraction | None]:
@@ -101,7 +102,7 @@ class Video:
         found = (
             code for each in written for name, code in each.metadata.items() if name.lower() == "timecode"
         )
-        return next(filter(None, found), "")[:100]
+        return _text(next(filter(None, found), ""))[:100]
 
     def frames(self, since: float = 0.0, until: float = math.inf) -> Iterator[Frame]:
         """Every frame that can be decoded, with rising times from 0.
@@ -209,7 +210,8 @@ def open_video(stream: IO[bytes], container: str) -> Iterator[Video]:
             container_options={"protocol_whitelist": "none", "enable_drefs": "0", "use_absolute_path": "0"}
             if container == "mov"
             else {"protocol_whitelist": "none"},
-            metadata_errors="replace",
+            # Tags that are no UTF-8 are replaced; from 19 on PyAV takes them as they are, and asks nothing.
+            **({"metadata_errors": "replace"} if int(av.__version__.split(".")[0]) < 19 else {}),
         )
     except (av.error.FFmpegError, ValueError, PermissionError) as reason:
         raise BadInput(
@@ -246,6 +248,11 @@ def probe(path: Path) -> float:
         stream.seek(0)
         with open_video(stream, media.container) as video:
             return video.seconds
+
+
+def _text(written: str) -> str:
+    """A tag of a film without what is no UTF-8 in it."""
+    return written.encode("utf-8", "replace").decode()
 
 
 def _library() -> Any:

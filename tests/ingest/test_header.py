@@ -324,6 +324,15 @@ def test_a_film_says_when_it_was_taken(tmp_path: Path, suffix: str) -> None:
     assert captured(dated_film(tmp_path / f"silent{suffix}")) == ""
 
 
+def test_a_tag_that_a_film_has_twice_is_told_once() -> None:
+    twice = "2019-07-14T10:30:05.000000Z;2020-07-14T10:30:05.000000Z"
+    said = film_time({"creation_time": twice})
+    assert said is not None
+    assert said.isoformat() == "2020-07-14T10:30:05+00:00"
+    assert film_time({"creation_time": "2019-07-14T10:30:05.000000Z;no date"}) is not None
+    assert film_time({"creation_time": ";"}) is None
+
+
 def test_a_date_that_has_not_come_yet_is_none(tmp_path: Path) -> None:
     now = datetime.now(UTC)
     for days, is_told in ((-1, True), (3, False)):
