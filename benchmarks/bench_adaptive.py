@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.entries import entry
 from benchmarks.worlds import YOUTUBE_FACES, prepared, seconds
 from lookalike import registry
-from lookalike.indexing.build import COUNT
+from lookalike.indexing.build import NEIGHBOURS_KEPT
 from lookalike.method.proxies import find_neighbours
 from lookalike.method.tables import Tables, rows
 from lookalike.rerankers.adaptive import Adaptive
@@ -23,7 +23,7 @@ def run(toy: bool) -> list[dict[str, Any]]:
     def tables(total: int) -> Tables:
         some = sets[:total]
         ids = tuple(f"{number:05d}" for number in range(total))
-        return Tables(ids, 0, similarity, some, find_neighbours(similarity, some, COUNT))
+        return Tables(ids, 0, similarity, some, find_neighbours(similarity, some, NEIGHBOURS_KEPT))
 
     def fitted(given: Tables) -> Adaptive:
         return Adaptive().fit(given, np.random.default_rng(0))
@@ -31,7 +31,7 @@ def run(toy: bool) -> list[dict[str, Any]]:
     quarter = tables(count // 4)
     learnt = [sum(array.nbytes for array in fitted(quarter).to_arrays().values())]  # compiles
     whole = tables(count)
-    indexing = seconds(lambda: find_neighbours(similarity, sets, COUNT), 1)
+    indexing = seconds(lambda: find_neighbours(similarity, sets, NEIGHBOURS_KEPT), 1)
     fitting = seconds(lambda: fitted(whole), 2)
     part = fitted(whole)
     learnt.append(sum(array.nbytes for array in part.to_arrays().values()))

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.entries import entry
 from benchmarks.worlds import seconds, vector_sets
 from lookalike import Search, index, train
-from lookalike.indexing.build import COUNT
+from lookalike.indexing.build import NEIGHBOURS_KEPT
 from lookalike.method.proxies import find_neighbours, update_neighbours
 from lookalike.similarities.contract import PreparedSets
 
@@ -27,12 +27,12 @@ def run(toy: bool) -> list[dict[str, Any]]:
             search.find(tables.ids[0], 10)
             times[what].append(seconds(lambda s=search, t=tables: s.find(t.ids[0], 10), 7))  # type: ignore[misc]
         similarity, sets = tables.similarity, tables.sets
-        times["index"].append(seconds(lambda: find_neighbours(similarity, sets, COUNT)))  # noqa: B023
+        times["index"].append(seconds(lambda: find_neighbours(similarity, sets, NEIGHBOURS_KEPT)))  # noqa: B023
         fewer = PreparedSets.join([sets[number] for number in range(size - 1)])
-        near = find_neighbours(similarity, fewer, COUNT)
+        near = find_neighbours(similarity, fewer, NEIGHBOURS_KEPT)
         places = np.arange(size - 1)
         times["one more set"].append(
-            seconds(lambda: update_neighbours(similarity, sets, near, places, COUNT), 3)  # noqa: B023
+            seconds(lambda: update_neighbours(similarity, sets, near, places, NEIGHBOURS_KEPT), 3)  # noqa: B023
         )
     targets = {"query": 1.05, "adaptive query": 1.05, "index": 2.05, "one more set": 1.05}
     return [

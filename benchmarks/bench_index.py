@@ -9,7 +9,7 @@ from benchmarks.embeddings import draw_faces, draw_people
 from benchmarks.entries import entry
 from benchmarks.worlds import YOUTUBE_FACES, multiply_upper_half, prepared, seconds
 from lookalike import registry
-from lookalike.indexing.build import COUNT
+from lookalike.indexing.build import NEIGHBOURS_KEPT
 from lookalike.method.proxies import find_neighbours
 from lookalike.similarities.contract import PreparedSets
 from lookalike.similarities.max_max import MaxMax
@@ -24,10 +24,10 @@ def run(toy: bool) -> list[dict[str, Any]]:
     for name, array, target in CASES:
         similarity = registry.build("similarities", name)
         sets = prepared(similarity, count)
-        find_neighbours(similarity, sets[:12], COUNT)  # compiles
+        find_neighbours(similarity, sets[:12], NEIGHBOURS_KEPT)  # compiles
         rows = sets.arrays[array]
         bare = seconds(lambda rows=rows: multiply_upper_half(rows), 2)  # type: ignore[misc]
-        whole = seconds(lambda s=similarity, p=sets: find_neighbours(s, p, COUNT), 2)  # type: ignore[misc]
+        whole = seconds(lambda s=similarity, p=sets: find_neighbours(s, p, NEIGHBOURS_KEPT), 2)  # type: ignore[misc]
         flops = float(len(rows)) ** 2 * rows.shape[1]
         found.append(
             entry(
@@ -48,11 +48,11 @@ def _all_pairs(count: int) -> dict[str, Any]:
     similarity = MaxMax(exact=True)
     drawn = draw_faces(draw_people(count), 5, 128)
     sets = PreparedSets.join(similarity.prepare(faces) for faces in drawn)
-    find_neighbours(similarity, sets[:2_500], COUNT)  # compiles
+    find_neighbours(similarity, sets[:2_500], NEIGHBOURS_KEPT)  # compiles
     times = []
     for work in (
         lambda: multiply_upper_half(sets.arrays["faces"]),
-        lambda: find_neighbours(similarity, sets, COUNT),
+        lambda: find_neighbours(similarity, sets, NEIGHBOURS_KEPT),
     ):
         start = time.process_time()
         work()

@@ -14,12 +14,12 @@ from benchmarks.worlds import YOUTUBE_FACES
 INDEX = """
 from benchmarks.bench_memory import peak
 from benchmarks.worlds import prepared
-from lookalike.indexing.build import COUNT
+from lookalike.indexing.build import NEIGHBOURS_KEPT
 from lookalike.similarities.max_max import MaxMax
 from lookalike.method.proxies import find_neighbours
 similarity = MaxMax()
 sets = prepared(similarity, {count})
-find_neighbours(similarity, sets, COUNT)
+find_neighbours(similarity, sets, NEIGHBOURS_KEPT)
 print(sum(array.nbytes for array in sets.arrays.values()))
 print(peak())
 """

@@ -23,7 +23,7 @@ from benchmarks.embeddings import draw_faces, draw_people
 from benchmarks.entries import entry
 from benchmarks.worlds import seconds
 from lookalike import Ranking, Search, train
-from lookalike.indexing.build import COUNT
+from lookalike.indexing.build import NEIGHBOURS_KEPT
 from lookalike.method.neighbours import index_need
 from lookalike.method.proxies import find_neighbours
 from lookalike.method.shortlist import Shortlist, code_means
@@ -50,12 +50,12 @@ def measure(count: int, asked: int) -> list[dict[str, Any]]:
     people = draw_people(count)
     similarity = MaxMax()
     some = [similarity.prepare(faces) for faces in draw_faces(people[:5], FACES, DIMENSION)]
-    need = index_need(similarity, np.full(count, FACES), np.arange(len(some)), some, COUNT)
+    need = index_need(similarity, np.full(count, FACES), np.arange(len(some)), some, NEIGHBOURS_KEPT)
     print(f"indexing {count} sets: {need}", file=sys.stderr, flush=True)
     before = peak()
     sets = PreparedSets.join(similarity.prepare(faces) for faces in draw_faces(people, FACES, DIMENSION))
     start = time.perf_counter()
-    near = find_neighbours(similarity, sets, COUNT)
+    near = find_neighbours(similarity, sets, NEIGHBOURS_KEPT)
     indexing, taken = time.perf_counter() - start, peak() - before
     tables = Tables(tuple(f"{number:07d}" for number in range(count)), DIMENSION, similarity, sets, near)
     often = np.flatnonzero(np.bincount(people)[people] > 1)
@@ -195,7 +195,7 @@ def _real(path: Path) -> tuple[Tables, NDArray[np.int64]]:
     similarity = MaxMax()
     sets = PreparedSets.join(similarity.prepare(vectors[owners == number]) for number in range(len(people)))
     ids = tuple(f"{number:05d}" for number in range(len(people)))
-    near = find_neighbours(similarity, sets, COUNT)
+    near = find_neighbours(similarity, sets, NEIGHBOURS_KEPT)
     return Tables(ids, vectors.shape[1], similarity, sets, near), people
 
 

@@ -12,7 +12,7 @@ from lookalike import registry
 from lookalike.errors import BadInput
 from lookalike.evaluation.labels import Labels
 from lookalike.faceset import Faces
-from lookalike.indexing.build import COUNT
+from lookalike.indexing.build import NEIGHBOURS_KEPT
 from lookalike.method.proxies import find_neighbours
 from lookalike.method.tables import Tables, compare
 from lookalike.rerankers.contract import Reranker
@@ -95,7 +95,7 @@ class Pool:
         """Some of the sets, indexed as if there were no others."""
         chosen = np.sort(np.asarray(numbers, dtype=np.int64))
         sets = PreparedSets.join([self.sets[number] for number in chosen.tolist()])
-        near = find_neighbours(self.similarity, sets, COUNT)
+        near = find_neighbours(self.similarity, sets, NEIGHBOURS_KEPT)
         return Tables(tuple(self.ids[number] for number in chosen.tolist()), 1, self.similarity, sets, near)
 
     def labels_of(self, tables: Tables) -> dict[str, str]:

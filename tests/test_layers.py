@@ -101,6 +101,15 @@ def test_every_file_is_in_the_table() -> None:
     assert [entry for entry in LEVEL if entry not in MODULES] == []
 
 
+def test_the_table_of_the_guide_is_this_one() -> None:
+    guide = (ROOT.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d) [^|]*\|[^|]*\| (.*) \|$", guide, re.MULTILINE)
+    told = {int(layer): set(re.findall(r"`([\w/]+)`", cell)) for layer, cell in rows}
+    assert {layer: {one.strip("/").replace("/", ".") for one in named} for layer, named in told.items()} == {
+        layer: set(names) for layer, names in LAYERS.items()
+    }
+
+
 def test_every_file_that_the_guide_for_contributors_names_is_there() -> None:
     guide = (ROOT.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:\w+/)+\w+)\.py\b", guide)

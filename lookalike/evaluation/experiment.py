@@ -23,7 +23,7 @@ from lookalike.evaluation.protocol import held_out, leave_one_out, outside
 from lookalike.evaluation.statistics import Gains
 from lookalike.faceset import FaceSet
 from lookalike.gallery.gallery import Gallery
-from lookalike.indexing.build import COUNT, index
+from lookalike.indexing.build import NEIGHBOURS_KEPT, index
 from lookalike.indexing.fit import calibrate, check_seed, train
 from lookalike.indexing.store import TableStore, Unfinished
 from lookalike.indexing.transform import AUTO
@@ -383,7 +383,7 @@ def split(tables: Tables, labels: Labels, rng: np.random.Generator, track: Track
     taken = set(asked)
     kept = np.array([number for number in range(len(tables)) if number not in taken], dtype=np.int64)
     sets = tables.sets[kept]
-    near = find_neighbours(tables.similarity, sets, COUNT, track)
+    near = find_neighbours(tables.similarity, sets, NEIGHBOURS_KEPT, track)
     ids = tuple(tables.ids[number] for number in kept.tolist())
     smaller = Tables(ids, tables.dimension, tables.similarity, sets, near, preparation=tables.preparation)
     return Split(smaller, {tables.ids[number]: tables.sets[number] for number in asked})

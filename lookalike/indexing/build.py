@@ -114,8 +114,8 @@ def _listed(given: Any) -> list[FaceSet]:
 
 # Raised whenever the arithmetic or the layout of the tables changes: older tables are then made again.
 FORMAT = 2
-# Neighbours of each set that are kept: cohorts of strangers and tails reach so far, proxies less.
-COUNT = 64
+# So many neighbours of each set an index keeps: cohorts of strangers and tails reach so far, proxies less.
+NEIGHBOURS_KEPT = 64
 
 
 def index(
@@ -167,7 +167,7 @@ def index(
     place: Engine | None = None if engine is None else registry.build("engines", engine)
     if not isinstance(gallery, Gallery):
         hold: Hold = partial(hold_slices, similarity=part, engine=place)
-        return index_loose(gallery, part, COUNT, track, preparation, hold)
+        return index_loose(gallery, part, NEIGHBOURS_KEPT, track, preparation, hold)
     version = checked_version(gallery)
     if not len(version):
         raise BadInput(f"{gallery.path} holds no sets: add some with `lookalike add {gallery.path} SOURCE`")
@@ -296,7 +296,9 @@ def _fingerprint_now(
 
 def index_fingerprint(gallery: Gallery | Version, similarity: SetSimilarity, prepared: Preparation) -> str:
     """Everything that shapes the tables, as one short text."""
-    shaped_by = f"{FORMAT}|{registry.spec(similarity)}|{similarity.version}|{COUNT}|{gallery.fingerprint()}"
+    shaped_by = (
+        f"{FORMAT}|{registry.spec(similarity)}|{similarity.version}|{NEIGHBOURS_KEPT}|{gallery.fingerprint()}"
+    )
     if prepared.is_learnt:  # otherwise tables from before there were preparations are found again
         shaped_by += f"|{prepared.fingerprint()}"
     return hashlib.sha256(shaped_by.encode()).hexdigest()[:32]
@@ -383,7 +385,7 @@ def _built(plan: _Plan) -> Tables:
         plan.preparation,
         plan.contents,
     )
-    plan.begin(need_of_index(gallery, similarity, preparation, contents, COUNT))
+    plan.begin(need_of_index(gallery, similarity, preparation, contents, NEIGHBOURS_KEPT))
     prepared = transform.prepared_sets(gallery.sets(list(contents)), similarity, preparation)
     sets = PreparedSets.join(plan.track(prepared, "preparing sets", len(contents)))
     held = plan.hold(sets)
@@ -403,7 +405,7 @@ def _built(plan: _Plan) -> Tables:
         return near._asdict() if near is not None else {}
 
     with work.kept_at_the_end(lambda: done, state):
-        for finished in grow_neighbours(similarity, held, COUNT, near, done, plan.track):
+        for finished in grow_neighbours(similarity, held, NEIGHBOURS_KEPT, near, done, plan.track):
             done, near = finished
             work.step(done, state)
     assert near is not None  # a gallery that holds a set has at least one run to compare
@@ -428,5 +430,5 @@ def _updated(plan: _Plan, stored: StoredTables) -> Tables | None:
     shown = plan.track(new, "preparing sets", len(fresh))
     prepared: dict[str, Prepared] = dict(zip(fresh, shown, strict=True))
     sets = PreparedSets.join(prepared[id] if id in prepared else old.sets[old.numbers[id]] for id in contents)
-    near = update_neighbours(similarity, plan.hold(sets), old.neighbours, places, COUNT, plan.track)
+    near = update_neighbours(similarity, plan.hold(sets), old.neighbours, places, NEIGHBOURS_KEPT, plan.track)
     return plan.tables(sets, near)
