@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -280,8 +280,13 @@ def status(gallery: GalleryPath, engine: Engine = None, address: Address = None,
         print(f"preparation: {one['name']}{' (default)' if one['is_default'] else ''}{_learnt(one, gallery)}")
     for table in tables:
         print(f"table: {table['kind']}: {'up to date' if table['fits'] else 'made again when needed'}")
-    _print_slices(slices, is_asked=bool(machines))
-    _print_machines(machines)
+    # Where each slice of the index is in memory, and what the machines of a cluster say, if one was asked.
+    for one in slices if machines else ():
+        print(f"slice: {plain(_slice(one))}")
+    if machines and not slices:
+        print("slice: nobody holds one of this gallery")
+    for machine in machines:
+        print(f"machine: {plain(machine.host)}: {plain(_machine(machine))}")
 
 
 def _learnt(one: Mapping[str, Any], gallery: Path) -> str:
@@ -400,23 +405,6 @@ def split(context: typer.Context) -> None:
         "a gallery is one file now, and nothing was changed: machines share the arithmetic (--engine ray), "
         "and `lookalike merge DIR FILE` brings a split gallery back into one file"
     )
-
-
-# Slices of the index: where each is in memory, and what the machines of a cluster say.
-
-
-def _print_slices(slices: Sequence[Mapping[str, Any]], is_asked: bool) -> None:
-    """Print a line for every slice that somebody holds, if a cluster was asked."""
-    for one in slices if is_asked else ():
-        print(f"slice: {plain(_slice(one))}")
-    if is_asked and not slices:
-        print("slice: nobody holds one of this gallery")
-
-
-def _print_machines(machines: Iterable[Machine]) -> None:
-    """Print a line for every machine."""
-    for one in machines:
-        print(f"machine: {plain(one.host)}: {plain(_machine(one))}")
 
 
 def _slice(one: Mapping[str, Any]) -> str:

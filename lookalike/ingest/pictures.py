@@ -201,18 +201,12 @@ def read_crop(path: Path, largest: tuple[int, int] | None) -> Picture | None:
     `largest` is the width and height up to which one may be a crop, turned or not; None if every one may
     be. None is also returned for that whose size is not known before it is decoded.
     """
-    if largest is not None and not _is_small(path, largest):
-        return None
+    if largest is not None:
+        try:
+            with Image.open(path, formats=FORMATS) as image:
+                sizes = image.size, image.size[::-1]
+        except (*DAMAGE, *TOO_LARGE):
+            return None  # whoever reads it will say what is wrong with it
+        if not any(width <= largest[0] and height <= largest[1] for width, height in sizes):
+            return None
     return read_picture(path)
-
-
-def _is_small(path: Path, largest: tuple[int, int]) -> bool:
-    try:
-        with Image.open(path, formats=FORMATS) as image:
-            return any(
-                width <= largest[0] and height <= largest[1]
-                for width, height in (image.size, image.size[::-1])
-            )
-    except (*DAMAGE, *TOO_LARGE):
-        # Whoever reads it will say what is wrong with it.
-        return False

@@ -103,6 +103,8 @@ class Sandbox:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._process = _started(limits)
+        self._requests = cast(IO[bytes], self._process.stdin)
+        self._answers = cast(IO[bytes], self._process.stdout)
         self._is_ready = False
 
     def __enter__(self) -> Sandbox:
@@ -135,8 +137,8 @@ class Sandbox:
                 ) from None
             self._is_ready = True
         try:
-            _pipe(self._process.stdin).write(json.dumps(request).encode() + b"\n")
-            _pipe(self._process.stdin).flush()
+            self._requests.write(json.dumps(request).encode() + b"\n")
+            self._requests.flush()
         except (OSError, ValueError):  # gone, or closed meanwhile
             raise self._ended() from None
 
@@ -168,7 +170,7 @@ class Sandbox:
     def _take(self, seconds: float, most: int) -> Message:
         with _patiently(self._process, seconds) as lateness:
             try:
-                return take_message(_pipe(self._process.stdout), most)
+                return take_message(self._answers, most)
             # A ValueError is a pipe that was closed meanwhile.
             except (Ended, OSError, ValueError):
                 pass
@@ -227,13 +229,6 @@ def _taken(pipe: IO[bytes], length: int) -> NDArray[np.uint8]:
     if length and buffered.readinto(data) != length:
         raise Ended
     return data
-
-
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    """The pipe of a child that was started with one."""
-    if pipe is None:
-        raise Ended
-    return pipe
 
 
 def _started(limits: Limits) -> subprocess.Popen[bytes]:

@@ -189,7 +189,9 @@ class Tracker:
         before, self._before = self._owners(self._before, time, boxes, looks, behind_cut=True), []
         for number, face in enumerate(given):
             if number not in owners:
-                owners[number] = self._new(time)
+                owners[number] = _Open(Track(self._started, time, time))
+                self._open.append(owners[number])
+                self._started += 1
                 if (old := before.get(number)) is not None:
                     is_there = old.overlap(time, boxes[number : number + 1], 1.0)[0] > PLACE
                     alike = float(old.likeness([looks[number]])[0])
@@ -245,12 +247,6 @@ class Tracker:
         # What does not fit is worth nothing and is left out below, so it is the same as not assigned.
         worth = np.where(fits, near + WEIGHT * (alike - ALIKE) + 1e-6, 0.0)
         return {face: tracks[track] for track, face in best_pairs(worth) if fits[track, face]}
-
-    def _new(self, time: float) -> _Open:
-        made = _Open(Track(self._started, time, time))
-        self._started += 1
-        self._open.append(made)
-        return made
 
     def _keep(self, owner: _Open, face: Seen) -> None:
         track = owner.track

@@ -19,7 +19,7 @@ from typing import IO, Any, Final
 
 from lookalike.errors import LookalikeError
 from lookalike.ingest.header import captured, read_header
-from lookalike.ingest.pictures import read_crop
+from lookalike.ingest.pictures import Picture, read_crop
 from lookalike.ingest.readers.mat import packed, read_mat
 from lookalike.ingest.sandbox import limit_seconds, restrict, send, take_pipes
 from lookalike.ingest.seen import SeenTrack, Settings
@@ -115,14 +115,11 @@ def _crop(request: dict[str, Any]) -> Answers:
     """A picture that may be a crop; none if it is too large."""
     largest = request["largest"]
     picture = read_crop(Path(request["crop"]), None if largest is None else (largest[0], largest[1]))
-    pictures = () if picture is None else (picture,)
-    yield SourceSet("", "", ("",) * len(pictures), pictures=pictures).message()
+    yield _pictures(*([] if picture is None else [picture]))
 
 
-def _still(request: dict[str, Any]) -> Answers:
-    """A photo, or one frame of a film."""
-    picture = read_still(Path(request["still"]), request["time"])
-    yield SourceSet("", "", ("",), pictures=(picture,)).message()
+def _pictures(*pictures: Picture) -> tuple[dict[str, Any], list[Any]]:
+    return SourceSet("", "", ("",) * len(pictures), pictures=pictures).message()
 
 
 # By what a request holds.
@@ -133,7 +130,7 @@ ANSWERS: Final[dict[str, Callable[[dict[str, Any]], Answers]]] = {
     "header": lambda request: [read_header(Path(request["header"])).message()],
     "source": _source,
     "crop": _crop,
-    "still": _still,
+    "still": lambda request: [_pictures(read_still(Path(request["still"]), request["time"]))],
     "mat": lambda request: [packed(read_mat(Path(request["mat"]), request["names"]))],
 }
 

@@ -96,6 +96,8 @@ class Evidence:
         same, others = ({one.id for one in some} for some in (ranking.confirmed, ranking.rejected))
         shown = [(one.relative, one.rounded) for one in explanation.lines if one.relative is not None]
         words = [effect(one, amount, asker_words, {*same, own}, others) for one, amount in shown]
+        named = filter(None, (explanation.answer.id, explanation.answer.through))
+        titles = {one: self._set(found, one).title for one in named if one in found.catalogue.facts}
         return EvidenceView(
             query=found.question.view,
             asked=asked,
@@ -118,9 +120,7 @@ class Evidence:
             rank_before_kin=explanation.rank_before_kin,
             rank_before_lists=explanation.rank_before_lists,
             total=ranking.total,
-            sentences=_sentences(
-                found, explanation, answer, asked, by_query, self._titles(found, explanation)
-            ),
+            sentences=_sentences(found, explanation, answer, asked, by_query, titles),
         )
 
     def _chain(self, found: Found, explanation: Explanation, one: Witness, query_face: FaceView) -> ChainView:
@@ -161,10 +161,6 @@ class Evidence:
 
     def _face(self, found: Found, set_id: str, number: int) -> FaceView:
         return self._browsing.faces(found.catalogue, set_id, [number])[0]
-
-    def _titles(self, found: Found, explanation: Explanation) -> dict[str, str]:
-        named = [explanation.answer.id, *([explanation.answer.through] if explanation.answer.through else [])]
-        return {one: self._set(found, one).title for one in named if one in found.catalogue.facts}
 
 
 def in_words(value: float) -> str:

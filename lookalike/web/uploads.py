@@ -433,7 +433,9 @@ class Uploads:
         job.check()
         photos = photos_of(folder, found.people, job)
         upload.left_out += [sentence(in_shown_names(words, folder, stored)) for words in found.left_out]
-        upload.remark = " ".join(filter(None, [found.remark, how_many(upload.left_out)]))
+        left_out = len(upload.left_out)
+        how_many = f"{counted(left_out, 'file')} {'was' if left_out == 1 else 'were'} left out."
+        upload.remark = " ".join(filter(None, [found.remark, how_many if left_out else ""]))
         upload.names = stored
         upload.descriptor, upload.model_file = found.descriptor, found.model_file
         seen = Reading(found.people, found.apart, photos)
@@ -525,10 +527,3 @@ def in_shown_names(words: str, folder: Path, stored: dict[str, str]) -> str:
     """A sentence without our own names and places, which say nothing to whoever dropped the files."""
     words = words.replace(f"{folder}/", "").replace(str(folder), "the upload")
     return re.sub("|".join(map(re.escape, stored)), lambda own: stored[own[0]], words)
-
-
-def how_many(left_out: Sequence[str]) -> str:
-    """How many files were left out, as a sentence; empty if none was."""
-    if len(left_out) == 1:
-        return "1 file was left out."
-    return f"{len(left_out)} files were left out." if left_out else ""

@@ -64,7 +64,9 @@ def _albums(path: Path) -> tuple[list[_Album], int]:
         names = sorted((name for name in seen if _is_picture(folder / name, path)), key=natural_order)
         others += len(seen) - len(names)
         if names:
-            album = _Album(_id_of(path, folder), folder, tuple(names))
+            below = folder.relative_to(path).as_posix()
+            id = below if below != "." else Path(os.path.abspath(path)).name or "/"
+            album = _Album(id, folder, tuple(names))
             _check_names(album)
             if album.id in albums:
                 raise BadInput(
@@ -83,11 +85,6 @@ def _set_of(path: Path, album: _Album, most: int | None) -> SourceSet:
         sources=tuple(file.relative_to(path).as_posix() for file in files),
         pictures=tuple(read_picture(file) for file in files),
     )
-
-
-def _id_of(path: Path, folder: Path) -> str:
-    below = folder.relative_to(path).as_posix()
-    return below if below != "." else Path(os.path.abspath(path)).name or "/"
 
 
 def _check_names(album: _Album) -> None:
