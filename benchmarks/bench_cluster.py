@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,10 @@ def run(toy: bool) -> list[dict[str, Any]]:
         local_index, local_search, query = _measured(whole, Local())
         ray_index, ray_search, _ = _measured(whole, ray)
         rounds, messages, sent = _traffic(ray_search, query)
-        trip = seconds(lambda: _of(ray_search).ask_all(nothing), 7)
-        local, spread = (seconds(partial(one.find, query, 10), 7) for one in (local_search, ray_search))
+        trip = seconds(lambda: _of(ray_search).ask_all(nothing), 7, time.perf_counter)
+        local, spread = (
+            seconds(partial(one.find, query, 10), 7, time.perf_counter) for one in (local_search, ray_search)
+        )
         *short, short_sent = _traffic(_shortlisted(ray_search), query)
         _, half, its_query = _measured(small, ray)
         sent_half, short_half = (_traffic(one, its_query)[2] for one in (half, _shortlisted(half)))
@@ -117,7 +120,10 @@ def _measured(path: Path, engine: Engine) -> tuple[float, Search, FaceSet]:
         open_search(gallery, reranker="learnt", engine=engine)  # compiles
         TableStore.beside(gallery.path).drop()
         found: list[Search] = []
-        took = seconds(lambda: found.append(open_search(gallery, reranker="baseline", engine=engine)))
+        took = seconds(
+            lambda: found.append(open_search(gallery, reranker="baseline", engine=engine)),
+            clock=time.perf_counter,
+        )
         search = open_search(gallery, reranker="learnt", engine=engine)
         query = FaceSet("asked", gallery.get(gallery.ids()[0]).faces)
     search.find(query, 10)

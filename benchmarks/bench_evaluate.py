@@ -61,7 +61,7 @@ def _fill(folder: Path, count: int) -> float:
             labels.write(f"{faceset.id},{person}\n")
         tables = index(gallery)
         search = Search(tables, train(tables, "learnt", 0, gallery))
-    return seconds(lambda: search.find(tables.ids[0]), 3)
+    return seconds(lambda: search.find(tables.ids[0]), 3, time.perf_counter)
 
 
 def _killed(command: list[str], folder: Path, limit: float) -> float:

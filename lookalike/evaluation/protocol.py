@@ -24,7 +24,8 @@ from lookalike.rerankers.baseline import Baseline
 from lookalike.rerankers.contract import Reranker, Scored
 from lookalike.search.decided import Known
 from lookalike.search.feedback import refined_scoring
-from lookalike.search.query import Scoring, Search
+from lookalike.search.query import Search
+from lookalike.search.scoring import Scoring
 from lookalike.similarities.contract import Prepared, PreparedSets
 
 # A method: its re-ranker, or one for each seed.

@@ -166,8 +166,7 @@ class Kin(NamedTuple):
         Parameters
         ----------
         row : Row or PartialRow
-            As for `of_row`; a partial one has the targets. Whoever may be their kin and is not there is taken
-            for an ordinary set.
+            As for `of_row`; whoever is not in a partial one is taken for an ordinary set.
         targets : array (t,), optional
             Sets that are asked about, in increasing order; all unless given.
         """
@@ -192,27 +191,19 @@ class Kin(NamedTuple):
             place = int(np.searchsorted(targets, r))
             if place == len(targets) or targets[place] != r:
                 continue
-            own = self._values_of(int(r), np.append(r, self.sets[r]))
+            where = slice(starts[r], starts[r + 1])
+            values = PartialRow(sets[where], self.values[where], None)
+            own = values.of(np.append(r, self.sets[r])).scores
             pooled[place] -= chance * (own[0] + theirs[place : place + 1] @ own[1:])[0]
             totals[place] -= chance
         found: Values = pooled / (weights * totals)
         return found
-
-    def _values_of(self, number: int, others: Numbers) -> Values:
-        """Values of a set with some others; 0 where they are not known."""
-        where = slice(self.known.starts[number], self.known.starts[number + 1])
-        sets = self.known.sets[where]
-        places = np.minimum(np.searchsorted(sets, others), len(sets) - 1)
-        return np.where(sets[places] == others, self.values[where][places], 0.0)
 
 
 def _chances(ours: Values, theirs: Values) -> Values:
     """Chance of kin, from the logarithms of the strangers that either may expect."""
     found: Values = expit(-(np.log(DOUBT) + (ours + theirs) / 2))
     return found
-
-
-# Sets whose pairs one thread looks at before it asks for more.
 
 
 class Strangers(NamedTuple):
@@ -237,8 +228,7 @@ class Strangers(NamedTuple):
         targets : array (m,), optional
             Numbers of the sets that are looked at; all of the row unless given.
         level : float
-            How much more than the gallery and each of them let expect the query is like sets that are not in
-            the row.
+            How much more alike than levels let expect the query is to sets that are not in the row.
 
         Returns
         -------

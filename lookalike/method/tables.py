@@ -314,7 +314,7 @@ class PartialRow(NamedTuple):
     member: int | None  # as in `Row`
 
     def of(self, sets: NDArray[np.int64], missing: float = 0.0) -> PartialRow:
-        """What it has of some sets, in increasing order, and something else of those that it lacks."""
+        """What it has of some sets, in their order, and something else of those that it lacks."""
         places = np.minimum(np.searchsorted(self.sets, sets), len(self.sets) - 1)
         return self._replace(
             sets=sets, scores=np.where(self.sets[places] == sets, self.scores[places], missing)

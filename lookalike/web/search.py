@@ -295,11 +295,11 @@ def _warm(search: Search) -> None:
 
 
 def _pass_over_what_stays() -> None:
-    """Collect garbage now, and pass over what is left from then on.
+    """From the first search on, pass over what is there when garbage is looked for.
 
-    Searches make many small objects. Each time there were very many, everything that libraries and the
-    gallery keep in memory was looked through, and all requests waited for that: a tenth of a second.
+    Searches make many small objects. Each time there were very many, all that libraries keep in memory was
+    looked through too, and all requests waited for that: a tenth of a second.
     """
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
+    if not gc.get_freeze_count():
+        gc.collect()
+        gc.freeze()
