@@ -337,9 +337,9 @@ ABOUT = (
     "those that it takes to name everybody, for each set: one for each group, and two for each set that a",
     "group has wrongly. *Under .97* counts kinds by their mean precision, *worst* is that of the worst",
     "gallery. *Held to .97* is the setting of most recall among those whose mean precision over all",
-    "galleries of the descriptor is .97 or more. The constants of ours were chosen on other draws of the same",
-    "actors and on ytf_dev: only the people in the videos are new to them, and the videos were looked at, too,",
-    "while the form of the rule was chosen. It knows of SFace and dlib how alike strangers may be",
+    "galleries of the descriptor is .97 or more. The constants of ours were chosen on other draws of the",
+    "same actors and on ytf_dev: only the people in the videos are new to them, and the videos were looked",
+    "at, too, while the form of the rule was chosen. It knows of SFace and dlib how alike strangers may be",
     "(`same_person` of a descriptor), of MobileFaceNet nothing. dlib's level was chosen on YouTube Faces.",
 )
 

@@ -341,7 +341,7 @@ WEIGHTS = (8.0, 3.6, 1.25, 1.3, -1.5, -9.3)
 BY_SPREAD, MOST_SPREADS = 0.64, 10.0
 # Groups are joined from the first score on, while no more than such a share of all pairs of sets, or than so
 # many, are expected to be wrong; others are worth a question down to the last score (chosen with labels).
-LEAST, ALLOWED, DOUBT = 1.0, (0.025, 0.1), 0.25
+LEAST, ALLOWED, DOUBT = 1.0, (0.025, 0.2), 0.25
 # Of strangers, one pair in so many reaches the level of a descriptor. Groups are surely the same from where
 # so many pairs of strangers are expected in a whole gallery.
 PAIRS_AT_LEVEL, EXPECTED = 10_000, 0.1

@@ -25,7 +25,7 @@ def test_proposals_are_answered_with_keys_and_taken_back(visit: Visit) -> None:
     page.keyboard.type("Somebody of the Page")
     page.keyboard.press("Enter")
     visit.said("Somebody of the Page")
-    expect(page.get_by_role("link", name="Somebody of the Page")).to_be_visible()
+    expect(page.get_by_role("link", name="Somebody of the Page", exact=True)).to_be_visible()
     page.goto("/history")
     page.get_by_role("button", name="Undo").first.click()
     assert visit.wrong == []
