@@ -21,11 +21,10 @@ from lookalike.method.calibration import Calibration, worth_reading
 from lookalike.method.tables import Row, Tables, rows
 from lookalike.progress import Track, silent
 from lookalike.rerankers.baseline import Baseline
-from lookalike.rerankers.contract import Reranker, Scored
+from lookalike.rerankers.contract import Reranker, Scored, Scoring
 from lookalike.search.decided import Known
 from lookalike.search.feedback import refined_scoring
 from lookalike.search.query import Search
-from lookalike.search.scoring import Scoring
 from lookalike.similarities.contract import Prepared, PreparedSets
 
 # A method: its re-ranker, or one for each seed.

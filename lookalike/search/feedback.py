@@ -20,8 +20,8 @@ from lookalike.kernels.neighbours import best_first, places
 from lookalike.method.shortlist import Shortlisted
 from lookalike.method.tables import compare
 from lookalike.ranking import Decided, Ranking
+from lookalike.rerankers.contract import Scoring
 from lookalike.search.query import Search, check_top, name_of
-from lookalike.search.scoring import Scoring
 from lookalike.similarities.contract import PreparedSets
 
 Numbers = NDArray[np.int64]

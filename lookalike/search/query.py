@@ -28,9 +28,8 @@ from lookalike.method.tables import Near, PartialRow, Row, Tables, rows
 from lookalike.preparations.contract import Preparation
 from lookalike.progress import Before, Track, silent
 from lookalike.ranking import Answer, Decided, Ranking
-from lookalike.rerankers.contract import Reranker, Scored
+from lookalike.rerankers.contract import Reranker, Scored, Scoring
 from lookalike.search.decided import GIVEN, NOTHING, Known, known_of
-from lookalike.search.scoring import Scoring
 from lookalike.similarities.contract import PreparedSets, SetSimilarity
 
 if TYPE_CHECKING:
