@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from lookalike import __version__, registry
+from lookalike import __version__, atomic, registry
 from lookalike.cli.output import print_json, print_table
 from lookalike.errors import LookalikeError
 from lookalike.resources import free_disk, free_memory, in_words, keep_runtime_quiet
@@ -77,11 +77,30 @@ def _tried(part: str, work: Callable[[], str], extra: str) -> Finding:
         return Finding(part, False, f"{reason}: pip install 'lookalike[{extra}]'")
     except LookalikeError as reason:
         return Finding(part, False, str(reason))
+    except Exception as reason:  # of a version of a library that nobody had tried yet
+        return Finding(
+            part, False, f"{type(reason).__name__}: {reason}: install another version of the library"
+        )
 
 
 def _films() -> str:
     import av
+    import numpy as np
 
+    from lookalike.demo.footage import write_footage
+    from lookalike.ingest.video import open_video
+
+    folder = atomic.temporary_folder()
+    try:
+        gray = np.full((48, 64, 3), 127, dtype=np.uint8)
+        write_footage(folder / "gray.mp4", [gray] * 3)
+        with (folder / "gray.mp4").open("rb") as stream, open_video(stream, "mov") as video:
+            if sum(1 for _ in video.frames()) != 3:
+                raise LookalikeError(
+                    "of a video that was just written not all frames can be read: install PyAV again"
+                )
+    finally:
+        atomic.delete_tree(folder)
     wanted = ("h264", "hevc", "mpeg4", "mpeg2video", "vp8", "vp9", "av1", "mjpeg", "prores")
     missing = [name for name in wanted if name not in av.codecs_available]
     said = f"PyAV {av.__version__}, FFmpeg {av.ffmpeg_version_info}"

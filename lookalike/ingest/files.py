@@ -118,7 +118,7 @@ class FoundFiles:
     def reasons(self) -> str:
         """Why files were left out, in words: how many for each reason."""
         told = self.others + Counter({"cannot be read": len(self.failed)})
-        return ", ".join(f"{count} {why}" for why, count in told.items())
+        return ", ".join(f"{why}: {count}" for why, count in told.items())
 
 
 def find_all(sources: Sequence[Path]) -> FoundFiles:

@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 from lookalike import Gallery
+from lookalike.cli.doctor import findings
 from lookalike.demo.footage import draw_footage, write_footage
 from lookalike.descriptors.sface import NETWORK
 from lookalike.ingest.detect import YUNET
@@ -311,3 +312,15 @@ def _is_orphan(process: Path, parent: int) -> bool:
         return named and state != "Z" and int(ppid) in (parent, 1) and os.getsid(int(process.name)) != 0
     except (OSError, ValueError):
         return False
+
+
+def test_doctor_reads_a_video_as_add_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library of another version is there, and may yet be of no use."""
+
+    def other(*given: object, **asked: object) -> None:
+        raise TypeError("open() got an unexpected keyword argument 'options'")
+
+    monkeypatch.setattr("av.open", other)
+    [videos] = [one for one in findings(tmp_path) if one.part == "videos"]
+    assert not videos.works
+    assert videos.detail.startswith("TypeError: open() got an unexpected keyword")

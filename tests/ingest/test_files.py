@@ -42,6 +42,7 @@ def test_names_albums_and_order(archive: Path) -> None:
     ]
     assert found.failed == []
     assert found.others == {"neither photos nor videos": 1, "hidden or of the system": 2, "hidden folders": 1}
+    assert "hidden folders: 1" in found.reasons.split(", ")
 
 
 def test_whether_there_is_anything_is_known_at_the_first(archive: Path, tmp_path: Path) -> None:
