@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from lookalike.evaluation.labels import read_labels
 from tests import media
+from tests.waiting import until
 from tests.web.chromium import Visit, served
 from tests.web.drawn import wide_gallery
 
@@ -78,9 +79,9 @@ def test_evidence_opens_in_a_dialog_and_as_a_page(visit: Visit, drawn: Path) -> 
     expect(sheet).to_contain_text("with it")
     expect(sheet.locator("dt", has_text="s5")).not_to_have_count(0)
     expect(sheet.locator("dt", has_text="Regression")).not_to_have_count(0)
-    page.wait_for_function(
-        "[...document.querySelectorAll('#sheet img')].every(one => one.complete && one.naturalWidth > 0)"
-    )
+    # Not `wait_for_function`, which evaluates text within the page: its own policy forbids that.
+    shown = "[...document.querySelectorAll('#sheet img')].every(one => one.complete && one.naturalWidth > 0)"
+    until(lambda: page.evaluate(shown))
     page.keyboard.press("Escape")
     expect(sheet).not_to_be_visible()
     page.goto(str(link.get_attribute("href")))
