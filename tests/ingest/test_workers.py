@@ -67,14 +67,14 @@ def test_children_that_are_not_listened_to_wait_and_nothing_is_lost(tmp_path: Pa
     with Workers(Settings(), 1, going=going) as workers:
         listening = threading.Thread(target=lambda: found.extend(workers.look(paths)))
         listening.start()
-        until(workers.pids)
+        until(lambda: pids(workers))
         assert found == []
         going.set()
         listening.join()
     assert [number for number, told in found if isinstance(told, SeenTrack)] == [0, 1]
     # Whoever closes them does not wait for those who rest.
     with Workers(Settings(), 1, going=threading.Event()) as workers:
-        threading.Thread(target=lambda: (until(workers.pids), workers.close())).start()
+        threading.Thread(target=lambda: (until(lambda: pids(workers)), workers.close())).start()
         with pytest.raises(LookalikeError, match="was stopped before its end"):
             list(workers.look(paths))
 
