@@ -122,7 +122,7 @@ class InRuntime:
         )
 
     def rows(self, picture: NDArray[np.uint8]) -> Rows:
-        """Find the faces of a picture; see `InRuntime.rows`."""
+        """Find the faces of a picture; see `InOpenCv.rows`."""
         height, width = (max(LEAST, side + -side % STRIDES[-1]) for side in picture.shape[:2])
         # The network wants blue first, one colour behind the other.
         given = np.zeros((1, 3, height, width), np.float32)
@@ -153,7 +153,7 @@ def decoded(said: Sequence[Rows], columns: int, stride: int, sure: np.float32) -
     Of each place, row after row, it says (n, 1) whether it is a face, (n, 1) whether it is anything, (n,
     4) the way from the place to the centre of the box and the logarithms of its sides, (n, 10) the ways
     to five landmarks; all in strides. Places with a lower score than `sure`, the geometric mean of the
-    first two, are left out. The result (m, 15) is as `InRuntime.rows` says.
+    first two, are left out. The result (m, 15) is as `InOpenCv.rows` says.
     """
     cls, obj, box, points = said
     score = np.sqrt(cls[:, 0].clip(0, 1) * obj[:, 0].clip(0, 1))
