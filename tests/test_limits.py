@@ -69,7 +69,7 @@ def test_who_is_left_out_is_named_or_counted(tmp_path: Path) -> None:
         "neither photos nor videos": 1,
         "no files (pipes, sockets, devices, lost links)": 1,
     }
-    assert found.reasons.endswith("1 cannot be read")
+    assert found.reasons.endswith("cannot be read: 1")
 
 
 def test_folders_of_the_dead_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
