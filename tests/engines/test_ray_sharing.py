@@ -16,6 +16,9 @@ from tests.engines.nodes import one_node
 from tests.engines.places import GIVEN
 from tests.engines.programs import run_code
 
+# Engines are dropped here, and garbage is collected: Ray lets go of processes that it has not waited for.
+pytestmark = pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+
 
 @pytest.fixture
 def first(address: str) -> Iterator[Ray]:
