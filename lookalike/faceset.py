@@ -334,6 +334,6 @@ def evenly(total: int, most: int | None = None) -> NDArray[np.intp]:
 
 
 def check_most(most: object) -> None:
-    """Refuse what cannot be the most faces of a set: a whole number from 1 up, if it is given."""
+    """Refuse a number of faces, if one is given, that is no whole number from 1 up."""
     if most is not None and not is_whole(most, 1):
         raise BadInput(f"the most faces of a set must be a whole number from 1 up, got {most!r}")

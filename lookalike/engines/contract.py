@@ -207,7 +207,7 @@ def weight(value: Any) -> int:
 
 
 def checked_slices(slices: object) -> int:
-    """Refuse what cannot be a number of slices: a whole number from 0 to `MOST_SLICES`."""
+    """Refuse a number of slices that is no whole number from 0 to `MOST_SLICES`."""
     if not is_whole(slices, 0, MOST_SLICES):
         raise BadInput(f"slices must be a whole number from 0 to {MOST_SLICES}, got {slices!r}")
     return int(str(slices))

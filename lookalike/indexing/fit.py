@@ -164,7 +164,7 @@ def train(
 
 
 def check_seed(seed: object) -> None:
-    """Refuse what cannot seed a random choice: a whole number of at least 0."""
+    """Refuse a seed that is no whole number of at least 0."""
     if not is_whole(seed, 0):
         raise BadInput(f"seed must be a whole number of at least 0, got {seed!r}")
 
